@@ -8,7 +8,7 @@ use super::motion::ExpectedMotion;
 use crate::derivation::table::Table;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::{AtPoint, Differentiated, Evaluation, add, dot, entry, varying};
+use crate::numbers::derivative::{AtPoint, Differentiated, Evaluation, add, dot, entry, gradient_at, varying};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Number;
 use crate::numbers::precise::Real;
@@ -155,20 +155,29 @@ impl<'a> DeclaredAtPoint<'a> {
 
     /// By the entries of the state and by all velocities.
     pub(super) fn differentiate(&self, expression: &Expression) -> Option<Differentiated<Real>> {
-        self.slopes.value(expression)
+        let is_variable = |symbol| is_variable(self.problem, symbol);
+        match gradient_at(expression, &self.values, is_variable) {
+            Some(gradient) => Some(Differentiated { value: self.evaluate(expression)?, gradient }),
+            // A norm has derivatives where it is 0.
+            None => self.slopes.value(expression),
+        }
     }
 
     /// (D^2 f) v. Terms of f that do not depend on what v moves are left out.
     pub(super) fn second_derivative(&self, f: &Expression, v: &Covector) -> Option<Covector> {
         let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
         let moving = |symbol| Dual { value: self.value(symbol), gradient: along(symbol) };
-        let slopes: Evaluation<Differentiated<Dual<()>>, _> =
-            Evaluation::new(|symbol| varying(symbol, moving(symbol), is_variable(self.problem, symbol)));
+        let is_moved = |term: &&Expression| term.symbols().iter().any(|symbol| v.contains_key(symbol));
+        let f = Expression::sum(f.terms().iter().filter(is_moved).cloned());
+        let is_variable = |symbol| is_variable(self.problem, symbol);
+        let slopes = gradient_at(&f, &Evaluation::new(moving), is_variable).or_else(|| {
+            let slopes: Evaluation<Differentiated<Dual<()>>, _> =
+                Evaluation::new(|symbol| varying(symbol, moving(symbol), is_variable(symbol)));
+            Some(slopes.value(&f)?.gradient)
+        });
         let mut derivative = Covector::new();
-        for term in f.terms().iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
-            for (symbol, slope) in slopes.value(term)?.gradient {
-                slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
-            }
+        for (symbol, slope) in slopes? {
+            slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
         }
         Some(derivative)
     }

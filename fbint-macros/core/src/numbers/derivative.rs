@@ -69,12 +69,56 @@ fn of_parts<T: Number>(expression: &Expression, parts: &[T], symbol: &impl Fn(Sy
         }
         Expression::Pi => T::pi(),
         Expression::Symbol(of) => symbol(*of),
+        // From 0 on: the first addition bounds what the digits of a term leave open.
         Expression::Sum(_) => parts.iter().fold(T::integer(0), |sum, term| sum.plus(term)),
-        Expression::Product(_) => parts.iter().fold(T::integer(1), |product, factor| product.times(factor)),
+        Expression::Product(_) => folded(parts.iter(), T::times)?,
         Expression::Power(_, exponent) => parts[0].power(exponent)?,
         Expression::Call(function, _) => T::call(*function, parts)?,
     };
     value.in_range()
+}
+
+/// The numbers joined from the first to the last, if there are any.
+fn folded<'n, T: Number + 'n>(numbers: impl IntoIterator<Item = &'n T>, join: fn(&T, &T) -> T) -> Option<T> {
+    let mut numbers = numbers.into_iter();
+    let first = numbers.next()?.clone();
+    Some(numbers.fold(first, |joined, number| join(&joined, number)))
+}
+
+/// The gradient of an expression at a point, in one reverse sweep for any number of variables. `None` where it is undefined, or a root is
+/// taken of what is 0.
+pub(crate) fn gradient_at<T: Number, F: Fn(Symbol) -> T>(
+    expression: &Expression,
+    values: &Evaluation<T, F>,
+    is_variable: impl Fn(Symbol) -> bool,
+) -> Option<BTreeMap<Symbol, T>> {
+    let varies = Results::default();
+    // The derivative by each part that is still to come, as far as it is known.
+    let mut slopes: HashMap<Identity, T> = HashMap::from([(expression.identity(), T::integer(1))]);
+    let mut gradient = BTreeMap::new();
+    for part in wholes_first(expression) {
+        let Some(slope) = slopes.remove(&part.identity()) else { continue };
+        if let Expression::Symbol(symbol) = part {
+            gradient.extend(is_variable(*symbol).then_some((*symbol, slope)));
+            continue;
+        }
+        let parts: Vec<T> = part.children().map(|inner| values.value(inner)).collect::<Option<_>>()?;
+        for (place, inner) in part.children().enumerate().filter(|(_, inner)| contains(inner, &is_variable, &varies)) {
+            let factor = match part {
+                Expression::Product(_) => {
+                    let others = parts.iter().enumerate().filter(|(other, _)| *other != place);
+                    folded(others.map(|(_, part)| part), T::times)
+                }
+                Expression::Power(_, exponent) => Some(slope_of_power(&parts[0], exponent)?),
+                Expression::Call(function, _) => Some(self::slope(*function, &parts, place)?),
+                Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => None,
+            };
+            let term = factor.map_or_else(|| slope.clone(), |factor| factor.times(&slope));
+            let sum = slopes.remove(&inner.identity()).map_or_else(|| term.clone(), |sum| sum.plus(&term));
+            slopes.insert(inner.identity(), sum);
+        }
+    }
+    Some(gradient)
 }
 
 /// The derivatives of an expression by its variables that do not vanish identically, not simplified; `None` where one of them is undefined.
@@ -348,10 +392,11 @@ mod tests {
                     let value = |other| if other == symbol { &point(other) + &Real::from(step) } else { point(other) };
                     Evaluation::new(value).number(&sample)
                 };
+                let swept = gradient_at(&sample, &Evaluation::new(point), |_| true).expect("the sample is smooth");
                 let difference = &(&shifted(STEP) - &shifted(-STEP)) / &Real::from(2.0 * STEP);
                 let written = [entry(&derived, symbol), entry(&in_reverse, symbol), directional];
                 let written = written.map(|derivative| Evaluation::new(point).number(&derivative));
-                for derivative in written.iter().chain([&entry(&in_numbers, symbol)]) {
+                for derivative in written.iter().chain([&entry(&in_numbers, symbol), &entry(&swept, symbol)]) {
                     let error = (derivative - &difference).to_f64().abs();
                     assert!(error < 1e-35, "{sample:?} by {symbol:?}: {error:e}");
                 }

@@ -1,7 +1,9 @@
 //! The values that generated functions should return at a point: from the derivation's expressions and a dense solve, with no lowering and
 //! no sharing.
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role};
@@ -28,35 +30,73 @@ pub(crate) struct Oracle<'a, N> {
     pub(crate) multipliers: Table<IntegralId, N>,
     /// Values of expressions that may contain what is solved for.
     values: AtPoint<'a, N>,
-    /// Values in 256 bits with their derivatives by the state.
-    slopes: AtPoint<'a, Differentiated<Real>>,
+    slopes: Rc<Slopes<'a>>,
 }
 
-/// The solutions of the linear systems at a point, where some symbols have values already.
-fn solved<N: Numeric>(
-    field: &Field,
-    mut known: BTreeMap<Symbol, N>,
-    point: &Point,
-    precision: f64,
-) -> BTreeMap<Symbol, N> {
+/// Derivatives in 256 bits at one point, for the oracles of all numbers.
+pub(crate) struct Slopes<'a> {
+    derivation: &'a Derivation,
+    by_states: AtPoint<'a, Differentiated<Real>>,
+    by_velocities: AtPoint<'a, Differentiated<Real>>,
+    /// M, row by row.
+    mass_matrix: OnceCell<Vec<Real>>,
+}
+
+impl<'a> Slopes<'a> {
+    pub(crate) fn new(derivation: &'a Derivation, point: &'a Point<'a>) -> Rc<Self> {
+        let symbols = &derivation.symbols;
+        let by = |is_variable: fn(Role) -> bool| -> AtPoint<'a, Differentiated<Real>> {
+            Evaluation::new(Box::new(move |symbol| {
+                varying(symbol, Real::from(point.symbol(symbol)), is_variable(symbols[symbol].role))
+            }))
+        };
+        let (by_states, by_velocities) = (by(Role::is_state), by(|role| role == Role::Velocity));
+        Rc::new(Self { derivation, by_states, by_velocities, mass_matrix: OnceCell::new() })
+    }
+
+    /// M = dp/dxi, row by row.
+    fn mass_matrix(&self) -> &[Real] {
+        self.mass_matrix.get_or_init(|| {
+            let velocities = self.derivation.symbols.with(|role| role == Role::Velocity);
+            let momenta = self.derivation.hamel.iter().flat_map(|hamel| &hamel.momenta);
+            let momenta = momenta.filter(|(velocity, _)| velocities.contains(velocity));
+            momenta.flat_map(|(_, momentum)| row(&self.by_velocities, momentum, &velocities)).collect()
+        })
+    }
+}
+
+/// The derivatives of an expression by these symbols.
+fn row(slopes: &AtPoint<'_, Differentiated<Real>>, expression: &Expression, by: &[Symbol]) -> Vec<Real> {
+    let differentiated = slopes.value(expression);
+    let slope = |symbol: &Symbol| match &differentiated {
+        Some(of) => of.gradient.get(symbol).cloned().unwrap_or_else(Real::zero),
+        None => Real::undefined(),
+    };
+    by.iter().map(slope).collect()
+}
+
+/// Values of symbols that differ from those of a point, such as what linear systems are solved for.
+type Known<N> = Rc<RefCell<BTreeMap<Symbol, N>>>;
+
+/// The values of expressions at a point, where some symbols have other values.
+fn values_at<'a, N: Numeric + 'a>(point: &'a Point<'a>, known: &Known<N>) -> AtPoint<'a, N> {
+    let known = known.clone();
+    Evaluation::new(Box::new(move |symbol| {
+        known.borrow().get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol))
+    }))
+}
+
+/// Solves the linear systems whose solutions are not known, one after the other. Each contains nothing that a later one is solved for.
+fn solve<N: Numeric>(field: &Field, known: &Known<N>, values: &AtPoint<'_, N>, precision: f64) {
     for LinearSystem { unknowns, matrix, right_side } in &field.systems {
-        if unknowns.iter().all(|unknown| known.contains_key(unknown)) {
+        if unknowns.iter().all(|unknown| known.borrow().contains_key(unknown)) {
             continue;
         }
-        let solution = {
-            let values = Evaluation::new(|symbol| of_symbol(&known, point, symbol));
-            let value = |expression: &Expression| values.number(expression).known_to(precision);
-            let rows = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
-            N::solve(rows, &right_side.iter().map(value).collect::<Vec<_>>())
-        };
-        known.extend(unknowns.iter().copied().zip(solution));
+        let value = |expression: &Expression| values.number(expression).known_to(precision);
+        let rows = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
+        let solution = N::solve(rows, &right_side.iter().map(value).collect::<Vec<_>>());
+        known.borrow_mut().extend(unknowns.iter().copied().zip(solution));
     }
-    known
-}
-
-/// The value of a symbol at a point, where some symbols have other values.
-fn of_symbol<N: Numeric>(known: &BTreeMap<Symbol, N>, point: &Point, symbol: Symbol) -> N {
-    known.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol))
 }
 
 /// F - DF z for a z in general position: F differs from it by a violation that some state has, also where integrals are dependent.
@@ -70,8 +110,14 @@ fn consistent_targets(derivation: &Derivation, point: &Point) -> Table<IntegralI
 }
 
 impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
-    pub(crate) fn at(derivation: &'a Derivation, point: &'a Point<'a>, precision: f64) -> Self {
-        let values = Evaluation::new(|symbol| N::of_symbol(point, symbol));
+    pub(crate) fn at(
+        derivation: &'a Derivation,
+        point: &'a Point<'a>,
+        precision: f64,
+        slopes: &Rc<Slopes<'a>>,
+    ) -> Self {
+        let known: Known<N> = Known::default();
+        let values = values_at(point, &known);
         let value = |expression: &Expression| values.number(expression);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {
@@ -79,18 +125,15 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
             integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
             row
         });
-        let solved = solved::<N>(&derivation.field, BTreeMap::new(), point, precision);
+        solve(&derivation.field, &known, &values, precision);
         let mut multipliers = derivation.integrals.map(|_| N::zero());
-        for (symbol, value) in &solved {
+        for (symbol, value) in known.borrow().iter() {
             if let Some(constraint) = derivation.symbols.constraint(*symbol) {
                 multipliers[constraint] = value.clone();
             }
         }
         let targets = consistent_targets(derivation, point);
-        let values: AtPoint<'a, N> = Evaluation::new(Box::new(move |symbol| of_symbol(&solved, point, symbol)));
-        let slopes: AtPoint<'a, _> = Evaluation::new(Box::new(|symbol| {
-            varying(symbol, Real::from(point.symbol(symbol)), derivation.symbols.is_state(symbol))
-        }));
+        let slopes = slopes.clone();
         Self { derivation, point, precision, integrals, gradients, targets, multipliers, values, slopes }
     }
 
@@ -105,8 +148,9 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
         let is_multiplier = |symbol: &Symbol| self.derivation.symbols.constraint(*symbol).is_some();
         let unknowns = systems.iter().flat_map(|system| &system.unknowns).copied();
         let without = unknowns.filter(is_multiplier).map(|multiplier| (multiplier, N::zero())).collect();
-        let free = solved::<N>(&self.derivation.field, without, self.point, self.precision);
-        let values = Evaluation::new(|symbol| of_symbol(&free, self.point, symbol));
+        let free: Known<N> = Rc::new(RefCell::new(without));
+        let values = values_at(self.point, &free);
+        solve(&self.derivation.field, &free, &values, self.precision);
         let reaction = |(rate, x): (_, N)| x.minus(&values.number(rate));
         rates.rows().zip(self.vector_field()).map(reaction).collect()
     }
@@ -123,27 +167,14 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
 
     /// The derivatives of expressions by the entries of the state, expression by expression, in 256 bits.
     pub(crate) fn derivatives(&self, expressions: &[Expression]) -> Vec<N> {
-        let symbols = &self.derivation.symbols;
-        let row = |expression: &Expression| {
-            let differentiated = self.slopes.value(expression);
-            let entry = |state: Symbol| match &differentiated {
-                Some(of) => of.gradient.get(&state).cloned().map_or_else(N::zero, N::from),
-                None => N::undefined(),
-            };
-            symbols.states().map(entry).collect::<Vec<_>>()
-        };
-        expressions.iter().flat_map(row).collect()
+        let states: Vec<Symbol> = self.derivation.symbols.states().collect();
+        let rows = expressions.iter().flat_map(|expression| row(&self.slopes.by_states, expression, &states));
+        rows.map(N::from).collect()
     }
 
     /// M = dp/dxi, row by row.
     pub(crate) fn mass_matrix(&self) -> Vec<N> {
-        let symbols = &self.derivation.symbols;
-        let momenta = self.derivation.hamel.iter().flat_map(|hamel| &hamel.momenta);
-        let momenta = momenta.filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
-        let momenta: Vec<Expression> = momenta.map(|(_, momentum)| momentum.clone()).collect();
-        let states: Vec<Symbol> = symbols.states().collect();
-        let slopes = self.derivatives(&momenta).into_iter().zip(states.iter().cycle());
-        slopes.filter(|(_, state)| symbols[**state].role == Role::Velocity).map(|(slope, _)| slope).collect()
+        self.slopes.mass_matrix().iter().cloned().map(N::from).collect()
     }
 
     /// M, or M_s where constraints determine velocities without inertia, row by row.

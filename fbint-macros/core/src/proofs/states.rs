@@ -11,7 +11,7 @@ use num_traits::Signed;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Integral, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
-use crate::numbers::derivative::dot;
+use crate::numbers::derivative::{Evaluation, dot};
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::search_points;
@@ -53,13 +53,13 @@ impl State {
 
     /// The entries of a gradient, where all of them are defined.
     pub(super) fn slopes(&self, gradient: &SparseRow) -> Option<SparseRow<Real>> {
-        gradient.iter().map(|(symbol, entry)| Some((*symbol, self.evaluate(entry)?))).collect()
+        let values = Evaluation::new(|symbol| self.values[symbol].clone());
+        gradient.iter().map(|(symbol, entry)| Some((*symbol, values.value(entry)?))).collect()
     }
 
-    /// The value of an expression that may contain what is solved for on the way to a field.
-    pub(super) fn evaluate_with(&self, expression: &Expression, solved: &BTreeMap<Symbol, Real>) -> Option<Real> {
-        let value = |symbol| solved.get(&symbol).or(self.values.get(symbol)).cloned().unwrap_or_else(Real::undefined);
-        Real::evaluate(expression, &value)
+    /// The value of a symbol, if it is an unknown.
+    pub(super) fn get(&self, symbol: Symbol) -> Option<&Real> {
+        self.values.get(symbol)
     }
 
     /// Adds a number to an entry. The result is another exact state.

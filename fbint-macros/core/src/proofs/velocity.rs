@@ -1,11 +1,13 @@
 //! X in one state, in 256 bits.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::states::State;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, SparseRow};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::Evaluation;
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
 
@@ -21,16 +23,20 @@ pub(crate) struct Velocity {
 impl Velocity {
     /// `None` where the field is not defined.
     pub(crate) fn new(derivation: &Derivation, state: State) -> Option<Self> {
-        let mut solved = BTreeMap::new();
+        let solved: RefCell<BTreeMap<Symbol, Real>> = RefCell::default();
+        // No system contains what a later one is solved for.
+        let values = Evaluation::new(|symbol| {
+            solved.borrow().get(&symbol).or(state.get(symbol)).cloned().unwrap_or_else(Real::undefined)
+        });
         for system in &derivation.field.systems {
-            let row =
-                |row: Vec<&Expression>| row.into_iter().map(|entry| state.evaluate_with(entry, &solved)).collect();
+            let row = |row: Vec<&Expression>| row.into_iter().map(|entry| values.value(entry)).collect();
             let rows: Vec<Vec<Real>> = system.rows().map(|entries| row(entries.collect())).collect::<Option<_>>()?;
-            solved.extend(system.unknowns.iter().copied().zip(solve(rows)?));
+            let solution = solve(rows)?;
+            solved.borrow_mut().extend(system.unknowns.iter().copied().zip(solution));
         }
-        let rates = derivation.field.rates.rows();
-        let field = rates.map(|rate| state.evaluate_with(rate, &solved)).collect::<Option<_>>()?;
-        Some(Self { state, field, solved })
+        let field = derivation.field.rates.rows().map(|rate| values.value(rate)).collect::<Option<_>>()?;
+        drop(values);
+        Some(Self { state, field, solved: solved.into_inner() })
     }
 
     /// X along an entry of the state.

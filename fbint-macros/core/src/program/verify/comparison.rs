@@ -8,6 +8,7 @@
 //! whether that explains it.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use super::scaling::balanced;
 use crate::derivation::Derivation;
@@ -21,7 +22,7 @@ use crate::program::assemble::Programs;
 use crate::program::build::projection::DAMPING;
 use crate::program::code::{Fault, Input, Program, inputs, interpret};
 use crate::program::functions::{Expected, Form, GeneratedFunction};
-use crate::program::oracle::Oracle;
+use crate::program::oracle::{Oracle, Slopes};
 
 /// Difference relative to the expected entry up to which rounding explains a disagreement without a look at where it comes from.
 const TOLERANCE: f64 = 1e-12;
@@ -65,7 +66,7 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
 /// The sizes with gains, targets and variances at which each integral matters, too.
 fn with_integrals(derivation: &Derivation, sizes: Sizes) -> Sizes {
     let point = Point::sized(101, &sizes);
-    let oracle: Oracle<'_, f64> = Oracle::at(derivation, &point, 0.0);
+    let oracle: Oracle<'_, f64> = Oracle::at(derivation, &point, 0.0, &Slopes::new(derivation, &point));
     let field = oracle.vector_field();
     let or_one = |value: f64| if value.is_normal() { value.abs() } else { 1.0 };
     let of_integral = |(id, gradient): (_, &Table<Symbol, f64>)| {
@@ -96,8 +97,10 @@ struct ModelAtPoint<'a> {
 
 impl<'a> ModelAtPoint<'a> {
     fn new(derivation: &'a Derivation, programs: &'a Programs, point: &'a Point<'a>, is_usual: bool) -> Self {
-        let [exact, rounded] = [0.0, OF_CONSTANTS].map(|precision| PreciseOracle::new(derivation, point, precision));
-        Self { programs, point, is_usual, oracle: Oracle::at(derivation, point, 0.0), exact, rounded }
+        let slopes = Slopes::new(derivation, point);
+        let oracle = Oracle::at(derivation, point, 0.0, &slopes);
+        let precise = |precision| PreciseOracle::new(derivation, point, precision, &slopes);
+        Self { programs, point, is_usual, oracle, exact: precise(0.0), rounded: precise(OF_CONSTANTS) }
     }
 
     /// Whether results agree; `Ok(false)` where rounding or the range of numbers leaves too little of them to say so.
@@ -201,22 +204,25 @@ struct PreciseOracle<'a> {
     precision: f64,
     values: OnceCell<Oracle<'a, Real>>,
     /// With derivatives by all unknowns.
-    slopes: OnceCell<Oracle<'a, Dual<Unknown>>>,
+    differentiated: OnceCell<Oracle<'a, Dual<Unknown>>>,
+    slopes: Rc<Slopes<'a>>,
 }
 
 impl<'a> PreciseOracle<'a> {
-    fn new(derivation: &'a Derivation, point: &'a Point<'a>, precision: f64) -> Self {
-        Self { derivation, point, precision, values: OnceCell::new(), slopes: OnceCell::new() }
+    fn new(derivation: &'a Derivation, point: &'a Point<'a>, precision: f64, slopes: &Rc<Slopes<'a>>) -> Self {
+        let (values, differentiated) = (OnceCell::new(), OnceCell::new());
+        Self { derivation, point, precision, values, differentiated, slopes: slopes.clone() }
     }
 
     fn expected(&self, function: &GeneratedFunction) -> Vec<Real> {
-        let Self { derivation, point, precision, .. } = *self;
+        let Self { derivation, point, precision, ref slopes, .. } = *self;
         match &function.expected {
             Expected::Values { precisely, .. } => {
-                precisely(self.values.get_or_init(|| Oracle::at(derivation, point, precision)))
+                precisely(self.values.get_or_init(|| Oracle::at(derivation, point, precision, slopes)))
             }
             Expected::Derivative(derivative, of) => {
-                let results = of(self.slopes.get_or_init(|| Oracle::at(derivation, point, precision)));
+                let at_point = || Oracle::at(derivation, point, precision, slopes);
+                let results = of(self.differentiated.get_or_init(at_point));
                 let direction = |unknown| Real::from(point.draw(Draw::Direction(unknown)));
                 let weight = |row| Real::from(point.draw(Draw::Weight(row)));
                 derivative.expected(&results, &function.unknowns(derivation), direction, weight)
