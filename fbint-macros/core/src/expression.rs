@@ -352,6 +352,7 @@ impl Expression {
     }
 
     /// The number of operations of an evaluation that shares nothing, saturating.
+    #[inline]
     pub fn operations(&self) -> usize {
         match self {
             Self::Number(_) | Self::Pi | Self::Symbol(_) => 0,
@@ -369,7 +370,7 @@ impl Expression {
             Self::Symbol(symbol) => Identity::of((2_u8, symbol)),
             Self::Sum(terms) => Identity::of_kind(3, terms),
             Self::Product(factors) => Identity::of_kind(4, factors),
-            Self::Power(base, exponent) => Identity::of((5_u8, base.identity(), exponent.numer(), exponent.denom())),
+            Self::Power(base, exponent) => Identity::of_power(base, exponent),
             Self::Call(function, arguments) => Identity::of_kind(16 + *function as u8, arguments),
         }
     }

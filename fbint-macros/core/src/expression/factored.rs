@@ -1,13 +1,14 @@
 //! Common factors taken out of sums, and equal terms merged.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::expression::Expression;
 use crate::expression::parts::Results;
+use crate::expression::{Expression, Identity};
 
 /// The expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
 /// what remains: a x / m + a y / m is a (x + y) / m.
@@ -28,9 +29,9 @@ pub(crate) fn collected(expression: &Expression, known: &Results<Expression>) ->
 fn with_like_terms_collected(expression: Expression) -> Expression {
     match &expression {
         Expression::Sum(_) => {
-            let mut kinds = Vec::new();
-            add_terms(&expression, &BigRational::one(), &mut kinds);
-            kinds.retain(|kind| !kind.coefficient.is_zero());
+            let mut kinds = Kinds::default();
+            kinds.add(&expression, &BigRational::one());
+            let kinds: Vec<Factors> = kinds.terms.into_iter().filter(|kind| !kind.coefficient.is_zero()).collect();
             if kinds.is_empty() { Expression::zero() } else { factor_sum(kinds) }
         }
         Expression::Product(_) | Expression::Power(..) => Expression::product(Factors::of(expression).into_factors()),
@@ -38,22 +39,35 @@ fn with_like_terms_collected(expression: Expression) -> Expression {
     }
 }
 
-/// Adds a number times the terms of a sum, including the terms of sums within, to terms of other kinds.
-fn add_terms(expression: &Expression, number: &BigRational, kinds: &mut Vec<Factors>) {
-    match expression {
-        Expression::Sum(terms) => return terms.iter().for_each(|term| add_terms(term, number, kinds)),
-        Expression::Product(factors) => {
-            if let [Expression::Number(own), sum @ Expression::Sum(_)] = &factors[..] {
-                return add_terms(sum, &(own * number), kinds);
+/// Terms that differ in more than their numbers, in the order in which they came.
+#[derive(Default)]
+struct Kinds {
+    terms: Vec<Factors>,
+    /// Their places by their powers.
+    places: HashMap<Identity, usize>,
+}
+
+impl Kinds {
+    /// Adds a number times the terms of a sum, including the terms of sums within.
+    fn add(&mut self, expression: &Expression, number: &BigRational) {
+        match expression {
+            Expression::Sum(terms) => return terms.iter().for_each(|term| self.add(term, number)),
+            Expression::Product(factors) => {
+                if let [Expression::Number(own), sum @ Expression::Sum(_)] = &factors[..] {
+                    return self.add(sum, &(own * number));
+                }
             }
+            _ => {}
         }
-        _ => {}
-    }
-    let mut term = Factors::of(expression.clone());
-    term.coefficient *= number;
-    match kinds.iter_mut().find(|kind| kind.has_powers_of(&term)) {
-        Some(kind) => kind.coefficient += term.coefficient,
-        None => kinds.push(term),
+        let mut term = Factors::of(expression.clone());
+        if !number.is_one() {
+            term.coefficient *= number;
+        }
+        let place = *self.places.entry(term.identity()).or_insert(self.terms.len());
+        match self.terms.get_mut(place) {
+            Some(kind) => kind.coefficient += term.coefficient,
+            None => self.terms.push(term),
+        }
     }
 }
 
@@ -74,7 +88,11 @@ impl Factors {
         let is_integer = exponent.is_integer();
         let (base, exponent) = match factor {
             Expression::Number(number) if !number.is_zero() && small(&exponent).is_some() => {
-                self.coefficient *= number.pow(small(&exponent).unwrap_or(1));
+                if exponent.is_one() {
+                    self.coefficient *= number;
+                } else {
+                    self.coefficient *= number.pow(small(&exponent).unwrap_or(1));
+                }
                 return;
             }
             Expression::Product(inner) if is_integer => {
@@ -85,15 +103,21 @@ impl Factors {
         };
         // A base occurs once: factoring sums may have made several factors equal.
         match self.powers.iter_mut().find(|(known, _)| *known == base) {
-            Some((_, sum)) => *sum += exponent,
+            Some((_, sum)) => {
+                *sum += exponent;
+                self.powers.retain(|(_, exponent)| !exponent.is_zero());
+            }
+            None if exponent.is_zero() => {}
             None => self.powers.push((base, exponent)),
         }
-        self.powers.retain(|(_, exponent)| !exponent.is_zero());
     }
 
-    fn has_powers_of(&self, other: &Self) -> bool {
-        let has = |(base, exponent): &(Expression, BigRational)| other.exponent(base) == Some(exponent);
-        self.powers.len() == other.powers.len() && self.powers.iter().all(has)
+    /// A key for the powers in any order.
+    fn identity(&self) -> Identity {
+        let power = |(base, exponent): &(Expression, BigRational)| {
+            if exponent.is_one() { base.identity() } else { Identity::of_power(base, exponent) }
+        };
+        Identity::of_all(self.powers.iter().map(power))
     }
 
     fn exponent(&self, base: &Expression) -> Option<&BigRational> {
@@ -113,12 +137,17 @@ impl Factors {
     }
 
     fn divided_by(&self, divisor: &Self) -> Self {
-        let powers = self.powers.iter().map(|(base, exponent)| {
-            let divided = divisor.exponent(base).map_or_else(BigRational::zero, Clone::clone);
-            (base.clone(), exponent - divided)
+        let powers = self.powers.iter().map(|(base, exponent)| match divisor.exponent(base) {
+            Some(divided) => (base.clone(), exponent - divided),
+            None => (base.clone(), exponent.clone()),
         });
         let powers = powers.filter(|(_, exponent)| !exponent.is_zero());
-        Self { coefficient: &self.coefficient / &divisor.coefficient, powers: powers.collect() }
+        let coefficient = if divisor.coefficient.is_one() {
+            self.coefficient.clone()
+        } else {
+            &self.coefficient / &divisor.coefficient
+        };
+        Self { coefficient, powers: powers.collect() }
     }
 
     fn into_factors(self) -> Vec<Expression> {

@@ -8,6 +8,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
+use num_rational::BigRational;
 use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
 use crate::expression::Expression;
@@ -31,6 +32,16 @@ impl Identity {
     pub(super) fn with(self, content: u128) -> Self {
         let mixed = (self.0.rotate_left(43) ^ content).wrapping_mul(SPREAD);
         Self(mixed ^ mixed >> 71)
+    }
+
+    /// The identity of a power.
+    pub(super) fn of_power(base: &Expression, exponent: &BigRational) -> Self {
+        Self::of((5_u8, base.identity(), exponent.numer(), exponent.denom()))
+    }
+
+    /// The identity of things in any order.
+    pub(super) fn of_all(all: impl Iterator<Item = Self>) -> Self {
+        Self(all.fold(0, |sum: u128, identity| sum.wrapping_add(identity.with(0).0)))
     }
 
     /// The identity of a kind of expression with these parts.
@@ -58,6 +69,7 @@ struct Shared {
 
 impl Parts {
     /// The number of operations in all parts, saturating.
+    #[inline]
     pub(super) fn operations(&self) -> usize {
         self.0.operations
     }
@@ -158,6 +170,7 @@ impl<T: Clone> Results<T> {
 }
 
 /// Whether the result of a pass on this expression is kept: a look-up has to be faster than the pass.
+#[inline]
 fn is_kept(expression: &Expression) -> bool {
     expression.operations() >= FEW || matches!(expression, Expression::Call(..))
 }

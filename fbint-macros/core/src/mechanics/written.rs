@@ -4,7 +4,7 @@
 //! in another way: y + (s - x) has fewer digits, and x^2 y^2 overflows earlier. So what is declared keeps its form, and in what is derived,
 //! declared sums are found by their terms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use num_rational::BigRational;
@@ -17,13 +17,15 @@ use crate::expression::parts::Results;
 pub(super) struct Written {
     /// By their terms in order, with all sums within resolved.
     sums: BTreeMap<Vec<Expression>, Expression>,
+    /// The numbers of their terms.
+    lengths: BTreeSet<usize>,
     /// The parts that are restored already.
     restored: Results<Expression>,
 }
 
 impl Written {
     pub(super) fn of(problem: &Problem) -> Self {
-        let mut written = Self { sums: BTreeMap::new(), restored: Results::default() };
+        let mut written = Self { sums: BTreeMap::new(), lengths: BTreeSet::new(), restored: Results::default() };
         let is_derived =
             |quantity: Quantity| !matches!(quantity, Quantity::Poisson | Quantity::Output(_) | Quantity::Law(_));
         let functions = problem.functions().into_iter().filter(|(quantity, _)| is_derived(*quantity));
@@ -35,6 +37,7 @@ impl Written {
         for sum in expression.nodes().filter(|node| matches!(node, Expression::Sum(_))) {
             let terms = terms(sum);
             if terms.len() > 2 {
+                self.lengths.insert(terms.len());
                 self.sums.entry(terms).or_insert_with(|| sum.clone());
             }
         }
@@ -52,7 +55,7 @@ impl Written {
 
     /// A declared sum, or minus one, in its declared form.
     fn as_declared(&self, restored: Expression) -> Expression {
-        if !matches!(restored, Expression::Sum(_)) {
+        if !matches!(restored, Expression::Sum(_)) || !self.lengths.contains(&count(&restored)) {
             return restored;
         }
         let (as_it_is, negated) = (self.sums.get(&terms(&restored)), self.sums.get(&terms(&-restored.clone())));
@@ -85,6 +88,17 @@ fn terms(sum: &Expression) -> Vec<Expression> {
     push_terms(sum, false, &mut terms);
     terms.sort();
     terms
+}
+
+/// The number of the [`terms`].
+fn count(expression: &Expression) -> usize {
+    match expression {
+        Expression::Sum(inner) => inner.iter().map(count).sum(),
+        Expression::Product(factors) if factors.len() == 2 && factors[0] == Expression::integer(-1) => {
+            count(&factors[1])
+        }
+        _ => 1,
+    }
 }
 
 fn push_terms(expression: &Expression, negated: bool, terms: &mut Vec<Expression>) {
