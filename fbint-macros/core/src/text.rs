@@ -8,8 +8,11 @@
 mod items;
 mod mistakes;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,12 +24,13 @@ pub use self::mistakes::{Mistake, Position};
 use self::mistakes::{mistakes_of, untokenised};
 use crate::compile;
 use crate::derivation::{Derivation, Findings};
+use crate::elaborate;
 pub use crate::elaborate::{DrawnShape, Event, Scenery};
-use crate::emit;
+use crate::emit::{self, CompiledModel};
 use crate::expression::Expression;
-use crate::expression::work::{self, Budget};
+use crate::expression::work::{self, Budget, Listener};
 use crate::prepared::BuildEnvironment;
-use crate::program::{Program, Programs, Trait, of_expressions};
+use crate::program::{ModelSeries, Program, Programs, Trait, of_expressions};
 use crate::syntax::diagnostics::{Errors, panic_text};
 use crate::syntax::{self, limits};
 pub use crate::syntax::{Crossing, ShapeKind};
@@ -49,6 +53,9 @@ const STACK: usize = 256 << 20;
 
 /// The time between two reports of a derivation's progress.
 const PERIOD: Duration = Duration::from_secs(1);
+
+/// Hears the task at hand, and answers whether to go on.
+pub type Watch<'w> = dyn FnMut(&'static str) -> ControlFlow<()> + 'w;
 
 /// A model that was read from text.
 #[derive(Clone, Debug)]
@@ -87,14 +94,58 @@ pub struct Model {
     pub equations: String,
     /// The derivation in LaTeX.
     pub latex: String,
-    /// The Rust that the macro would write, pretty-printed.
-    pub source: String,
+    /// The attribute's arguments and the struct, as tokens.
+    pub declaration: [String; 2],
 }
 
 impl Model {
     /// Whether there are steps of the discrete Hamel integrator.
     pub fn has_hamel_steps(&self) -> bool {
         self.programs.functions().any(|(function, _)| function.owner == Trait::Hamel)
+    }
+
+    /// The Rust that the macro would write, pretty-printed; where that is very long, its equations in comments. Printing takes time, and
+    /// whoever runs a model needs none of it.
+    pub fn source(&self) -> String {
+        let printed = alone(|| self.source_within(MOST_PRINTED), &mut |_| ControlFlow::Continue(()));
+        printed.unwrap_or_else(|message| format!("// {message}\n"))
+    }
+
+    /// The code, or a comment with the equations where printing it takes more work than this.
+    fn source_within(&self, work: u64) -> String {
+        let printed = Budget::new(work).grant(|| self.printed());
+        printed.ok().flatten().unwrap_or_else(|| {
+            let equations = self.equations.lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n");
+            format!("// The code is too long to be printed here. It computes:\n{}", equations.collect::<String>())
+        })
+    }
+
+    /// The code of the declaration, which is understood again: its tokens belong to a thread.
+    fn printed(&self) -> Option<String> {
+        let [attribute, item] = self.declaration.each_ref().map(|tokens| TokenStream::from_str(tokens).ok());
+        let errors = Errors::new();
+        let declaration = syntax::parse(attribute?, item?, &errors);
+        let understood = declaration.and_then(|mut declaration| {
+            let elaborated = elaborate::elaborate(&mut declaration, &errors)?;
+            Some((declaration, elaborated))
+        });
+        errors.flush().ok()?;
+        let (declaration, elaborated) = understood?;
+        let model = CompiledModel {
+            elaborated,
+            derivation: self.derivation.clone(),
+            series: if declaration.taylor { ModelSeries::of(&self.programs).ok() } else { None },
+            programs: self.programs.clone(),
+            findings: self.findings.clone(),
+            equations: self.equations.clone(),
+            latex: self.latex.clone(),
+            switches: self.switches.clone(),
+            summary: self.summary.clone(),
+            undeclared: self.undeclared.clone(),
+            doubts: self.doubts.clone(),
+            file: None,
+        };
+        Some(emit::source(&declaration, &model))
     }
 }
 
@@ -104,27 +155,28 @@ impl Model {
 ///
 /// Every mistake, in the order of the text.
 pub fn models(text: &str) -> Result<Vec<Model>, Vec<Mistake>> {
-    models_watched(text, &mut |_| ())
+    models_watched(text, None, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The models in a text, in their order. Once a second, `watch` hears the task at hand, as it stands behind "while".
+/// The models in a text, in their order. Once a second, `watch` hears the task at hand, as it stands behind "while", and may interrupt it.
+/// The models of a package have the derivations that it keeps, so that they get the functions of its structs, which algebra may have made
+/// shorter.
 ///
 /// # Errors
 ///
-/// See [`models`].
-pub fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<Model>, Vec<Mistake>> {
-    read_alone(text, &BuildEnvironment::of_text(), MOST_WORK, watch)
+/// See [`models`]; also if a derivation of the package is missing, outdated or damaged, unless the package keeps none.
+pub fn models_watched(text: &str, package: Option<&Path>, watch: &mut Watch<'_>) -> Result<Vec<Model>, Vec<Mistake>> {
+    let environment = BuildEnvironment { package: package.map(Path::to_owned), ..BuildEnvironment::of_text() };
+    read_alone(text, &environment, MOST_WORK, watch)
 }
 
-/// The models in a text of a package, in their order, with the derivations that the package keeps: they get the functions of the structs in
-/// the package, which algebra may have made shorter.
+/// The same where nobody watches.
 ///
 /// # Errors
 ///
-/// See [`models`]; also if a derivation is missing, outdated or damaged, unless the package keeps none.
+/// See [`models_watched`].
 pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<Model>, Vec<Mistake>> {
-    let environment = BuildEnvironment { package: Some(package.to_owned()), ..BuildEnvironment::of_text() };
-    read_alone(text, &environment, MOST_WORK, &mut |_| ())
+    models_watched(text, Some(package), &mut |_| ControlFlow::Continue(()))
 }
 
 /// The values that the models of a text leave open, and the messages where nothing gives them.
@@ -140,7 +192,7 @@ pub struct OpenValues<'a> {
 
 /// The values that are missing before the models of a text can run. Nothing is derived, and where the text is mistaken, nothing is missing.
 pub fn missing(text: &str, open: &OpenValues<'_>) -> Vec<Mistake> {
-    alone(|| left_open(text, open), &mut |_| ()).unwrap_or_default()
+    alone(|| left_open(text, open), &mut |_| ControlFlow::Continue(())).unwrap_or_default()
 }
 
 /// See [`missing`], on a thread that was made for it.
@@ -170,43 +222,47 @@ fn read_alone(
     text: &str,
     environment: &BuildEnvironment,
     work: u64,
-    watch: &mut dyn FnMut(&'static str),
+    watch: &mut Watch<'_>,
 ) -> Result<Vec<Model>, Vec<Mistake>> {
     let read = alone(|| read(text, environment, work), watch);
     read.unwrap_or_else(|message| Err(vec![Mistake::of_whole(&message)]))
 }
 
 /// Returns the result of `task` on a separate thread with a deep stack, or a message if it panics. Meanwhile `watch` hears where it is.
-fn alone<T: Send>(task: impl FnOnce() -> T + Send, watch: &mut dyn FnMut(&'static str)) -> Result<T, String> {
+fn alone<T: Send>(task: impl FnOnce() -> T + Send, watch: &mut Watch<'_>) -> Result<T, String> {
     let (tasks, heard) = channel();
+    let has_left = Arc::new(AtomicBool::new(false));
+    let listener = Listener { tasks, has_left: has_left.clone() };
     let told = move || {
-        work::tell(tasks);
+        work::tell(listener);
         task()
     };
     thread::scope(|scope| {
         // Spans belong to a thread, and the memory that they take ends with it.
         let reading = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, told);
         // The other end is dropped with the thread, also where none was started.
-        wait(&heard, watch);
+        let waited = wait(&heard, watch);
+        has_left.store(waited.is_break(), Ordering::Relaxed);
         match reading.map(thread::ScopedJoinHandle::join) {
             Ok(Ok(result)) => Ok(result),
+            Ok(Err(_)) if waited.is_break() => Err("reading the model was interrupted".to_owned()),
             Ok(Err(panic)) => Err(compile::panicked(&panic_text(&*panic))),
             Err(error) => Err(format!("no thread can be started to read the model: {error}")),
         }
     })
 }
 
-/// Passes on the last task that was heard of, once in a period, until there are no more.
-fn wait(heard: &Receiver<&'static str>, watch: &mut dyn FnMut(&'static str)) {
+/// Passes on the last task that was heard of, once in a period, until there are no more, or `watch` leaves.
+fn wait(heard: &Receiver<&'static str>, watch: &mut Watch<'_>) -> ControlFlow<()> {
     let (mut task, mut next) = ("reading it", Instant::now() + PERIOD);
     loop {
         match heard.recv_timeout(next.saturating_duration_since(Instant::now())) {
             Ok(begun) => task = begun,
             Err(RecvTimeoutError::Timeout) => {
-                watch(task);
+                watch(task)?;
                 next += PERIOD;
             }
-            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Disconnected) => return ControlFlow::Continue(()),
         }
     }
 }
@@ -241,13 +297,12 @@ fn read(text: &str, environment: &BuildEnvironment, work: u64) -> Result<Vec<Mod
 /// The model of an attribute and a struct.
 fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironment) -> syn::Result<Model> {
     let errors = Errors::new();
+    let tokens = [&attribute, &item].map(TokenStream::to_string);
     let Some(mut declaration) = syntax::parse(attribute, item, &errors) else {
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
     let model = compile::model(&mut declaration, errors, environment)?;
-    work::begin("printing its code");
-    let source = source_within(MOST_PRINTED, &declaration, &model);
-    let emit::CompiledModel {
+    let CompiledModel {
         elaborated,
         derivation,
         programs,
@@ -278,16 +333,7 @@ fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironme
         switches,
         equations,
         latex,
-        source,
-    })
-}
-
-/// The code of a model, or a comment with its equations where printing it takes more work than this.
-fn source_within(work: u64, declaration: &syntax::Declaration, model: &emit::CompiledModel) -> String {
-    let printed = Budget::new(work).grant(|| emit::source(declaration, model));
-    printed.unwrap_or_else(|_| {
-        let equations = model.equations.lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n");
-        format!("// The code is too long to be printed here. It computes:\n{}", equations.collect::<String>())
+        declaration: tokens,
     })
 }
 
@@ -297,13 +343,10 @@ mod tests {
 
     #[test]
     fn code_that_is_too_long_to_be_printed_is_its_equations() {
-        let errors = Errors::new();
-        let (attribute, item) = ("state(x), dynamics(x = -k * x)", "struct Decay { k: f64 }");
-        let [attribute, item] = [attribute, item].map(|text| TokenStream::from_str(text).expect("tokens"));
-        let mut declaration = syntax::parse(attribute, item, &errors).expect("a struct");
-        let model = compile::model(&mut declaration, errors, &BuildEnvironment::of_text()).expect("a model");
-        assert!(source_within(MOST_PRINTED, &declaration, &model).contains("fn vector_field"));
-        let left_out = source_within(0, &declaration, &model);
+        let text = "#[feedback_system(state(x), dynamics(x = -k * x))] struct Decay { k: f64 }";
+        let model = models(text).expect("a model").remove(0);
+        assert!(model.source().contains("fn vector_field"));
+        let left_out = model.source_within(0);
         assert!(left_out.lines().all(|line| line.starts_with("//")) && left_out.contains("-k*x"), "{left_out}");
     }
 
@@ -322,8 +365,23 @@ mod tests {
             thread::sleep(PERIOD * 5 / 2);
             "done"
         };
-        assert_eq!(alone(task, &mut |task| told.push(task)), Ok("done"));
+        let mut watch = |task| {
+            told.push(task);
+            ControlFlow::Continue(())
+        };
+        assert_eq!(alone(task, &mut watch), Ok("done"));
         assert_eq!(told, ["sleeping"; 2]);
+    }
+
+    #[test]
+    fn whoever_interrupts_waits_for_no_end() {
+        let endless = || {
+            loop {
+                work::spend(1);
+            }
+        };
+        let interrupted: Result<(), String> = alone(endless, &mut |_| ControlFlow::Break(()));
+        assert!(interrupted.expect_err("nothing was read").contains("interrupted"));
     }
 
     /// Dense constraints, which the tests of `fbint-text` give the whole budget where they are thorough.
@@ -340,7 +398,9 @@ mod tests {
             struct Dense;"
         );
         let text = format!("#[feedback_system(state(x), dynamics(x = -x))] struct Decay;\n{dense}");
-        let read = |text: &str, work: u64| read_alone(text, &BuildEnvironment::of_text(), work, &mut |_| ());
+        let read = |text: &str, work: u64| {
+            read_alone(text, &BuildEnvironment::of_text(), work, &mut |_| ControlFlow::Continue(()))
+        };
         let mistakes = read(&text, MOST_WORK / 20).expect_err("the text is refused");
         assert_eq!(mistakes.len(), 1);
         let (begin, task) = ("`Dense` takes more work than a text may: it ran out while ", &mistakes[0].message);

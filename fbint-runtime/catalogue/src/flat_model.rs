@@ -10,6 +10,10 @@ use crate::{Drawing, Scheme};
 pub trait FlatModel: Send + Sync {
     /// The summary of the model.
     fn facts(&self) -> &'static SystemFacts;
+    /// The Rust of its functions. A model from text prints it when it is asked for: its [`source`](SystemFacts::source) is empty.
+    fn source(&self) -> &'static str {
+        self.facts().source
+    }
     /// [`FeedbackSystem::parameter`](fbint_runtime::FeedbackSystem::parameter).
     fn parameter(&self, index: usize) -> Option<f64>;
     /// [`FeedbackSystem::parameter_mut`](fbint_runtime::FeedbackSystem::parameter_mut).

@@ -7,7 +7,7 @@ pub use fbint_catalogue::*;
 
 use crate::file::InFile;
 #[cfg(feature = "text")]
-pub use crate::file::{left_out, of_text};
+pub use crate::file::{Say, left_out, of_text};
 use crate::help::program;
 use crate::nearest;
 use crate::record;

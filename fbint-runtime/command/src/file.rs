@@ -9,6 +9,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 #[cfg(feature = "text")]
 use std::mem::replace;
+#[cfg(feature = "text")]
+use std::ops::ControlFlow;
 use std::path::Path;
 #[cfg(feature = "text")]
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ use std::path::PathBuf;
 #[cfg(feature = "text")]
 use fbint_export::declarations_in;
 #[cfg(feature = "text")]
-use fbint_text::{Mistakes, OpenValues};
+use fbint_text::{Mistakes, OpenValues, TextModel};
 
 use crate::arguments::{Integration, Variation};
 use crate::catalogue::{AnyModel, Entry};
@@ -102,7 +104,7 @@ pub(crate) fn model_in(name: &str) -> Option<&str> {
 /// The model that a name means: its derivation with its programs, which follow from the derivations of the crate if it keeps any, and the
 /// model as runs take it. Other items of a source file are passed over.
 #[cfg(feature = "text")]
-pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(fbint_text::Model, Entry), Box<dyn Error>> {
+pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(&'static fbint_text::Model, Entry), Box<dyn Error>> {
     let Some(file) = InFile::named(name) else {
         let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
         let entry = models[nearest::find("model", name, &names)?].clone();
@@ -112,16 +114,15 @@ pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(fbint_text::Mode
     let source = text_of(path)?;
     note_left_out(file.path, &source);
     let text = declarations_in(&source);
-    let mistaken = |mistakes| MistakenText { mistakes, name: file.path.to_owned() };
-    let mut models = fbint_text::programs(&text, package_of(path).as_deref()).map_err(mistaken)?;
-    let mut entries = of_text(&text, file.path, &mut |line| complain(&line))?;
+    let models = models_of(&text, file.path, package_of(path).as_deref(), &mut complained)?;
+    let mut entries: Vec<Entry> = models.iter().map(TextModel::entry).collect();
     let place = file.place(&entries)?;
-    Ok((models.swap_remove(place), entries.swap_remove(place)))
+    Ok((models[place].declared(), entries.swap_remove(place)))
 }
 
 /// The derivation and the programs of a model by the text that declares it, which a compiled model may tell.
 #[cfg(feature = "text")]
-pub(crate) fn programs_of(entry: &Entry, text: Option<&str>) -> Result<fbint_text::Model, Box<dyn Error>> {
+pub(crate) fn programs_of(entry: &Entry, text: Option<&str>) -> Result<&'static fbint_text::Model, Box<dyn Error>> {
     let Entry { name, type_name, declaration, .. } = entry;
     let (text, package) = match (text, declaration) {
         (Some(text), _) => (text, None),
@@ -134,10 +135,9 @@ pub(crate) fn programs_of(entry: &Entry, text: Option<&str>) -> Result<fbint_tex
             .into());
         }
     };
-    let mistaken = |mistakes| MistakenText { mistakes, name: name.clone() };
     let package = package.filter(|package| keeps_derivations(package));
-    let programs = fbint_text::programs(&fbint_export::declarations_in(text), package).map_err(mistaken)?;
-    let own = programs.into_iter().find(|model| model.name == *type_name);
+    let models = models_of(&fbint_export::declarations_in(text), name, package, &mut complained)?;
+    let own = models.iter().map(TextModel::declared).find(|model| model.name == *type_name);
     own.ok_or_else(|| format!("the declaration of `{name}` has no struct `{type_name}`, or a macro writes it").into())
 }
 
@@ -230,7 +230,14 @@ pub(crate) fn load_text(text: &str, name: &str) -> Result<Box<dyn AnyModel>, Box
 
 #[cfg(feature = "text")]
 fn entries_of(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
-    of_text(text, name, &mut |line| complain(&line))
+    of_text(text, name, &mut complained)
+}
+
+/// Says on stderr where a derivation is, after each second in which it begins another task.
+#[cfg(feature = "text")]
+fn complained(line: Option<String>) -> ControlFlow<()> {
+    line.iter().for_each(|line| complain(line));
+    ControlFlow::Continue(())
 }
 
 #[cfg(not(feature = "text"))]
@@ -259,23 +266,36 @@ fn text_of(path: &Path) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(bytes).map_err(|_| format!("{name} is not a text: it is not in UTF-8"))?)
 }
 
-/// All models of a text, which mistakes call `name`. Items that declare no model are passed over, as in a source file of a crate. After each second of a derivation that begins another task,
-/// `say` gets a line that names the task.
+/// Hears once a second of a derivation, by a line where it has begun another task, and answers whether to go on.
+#[cfg(feature = "text")]
+pub type Say<'s> = dyn FnMut(Option<String>) -> ControlFlow<()> + 's;
+
+/// All models of a text, which mistakes call `name`. Items that declare no model are passed over, as in a source file of a crate.
 ///
 /// # Errors
 ///
 /// If the text is mistaken: all mistakes, each with its place, as the Rust compiler shows them.
 #[cfg(feature = "text")]
-pub fn of_text(text: &str, name: &str, say: &mut dyn FnMut(String)) -> Result<Vec<Entry>, Box<dyn Error>> {
+pub fn of_text(text: &str, name: &str, say: &mut Say<'_>) -> Result<Vec<Entry>, Box<dyn Error>> {
+    Ok(models_of(&declarations_in(text), name, None, say)?.iter().map(TextModel::entry).collect())
+}
+
+/// The models of declarations, which mistakes call `name`, by the derivations of a package if it keeps any.
+#[cfg(feature = "text")]
+fn models_of(
+    text: &str,
+    name: &str,
+    package: Option<&Path>,
+    say: &mut Say<'_>,
+) -> Result<Vec<TextModel>, Box<dyn Error>> {
     let (mut seconds, mut said) = (0, "");
     let mut watch = |task: &'static str| {
         seconds += 1;
-        if task != replace(&mut said, task) {
-            say(format!("{name}: still {task} after {seconds} s; Ctrl-C interrupts"));
-        }
+        let is_other = task != replace(&mut said, task);
+        say(is_other.then(|| format!("{name}: still {task} after {seconds} s; Ctrl-C interrupts")))
     };
-    let entries = fbint_text::entries(&declarations_in(text), &mut watch);
-    entries.map_err(|mistakes| MistakenText { mistakes, name: name.to_owned() }.into())
+    let models = fbint_text::models_watched(text, package, &mut watch);
+    models.map_err(|mistakes| MistakenText { mistakes, name: name.to_owned() }.into())
 }
 
 /// The mistake in a text that has a name.

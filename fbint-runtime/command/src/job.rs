@@ -95,7 +95,7 @@ pub(crate) fn named(names: &[&str], values: &[f64]) -> BTreeMap<String, f64> {
 
 /// The SHA-256 of a model's generated code, as `show MODEL --rust` prints it.
 pub(crate) fn code_sha256(model: &dyn AnyModel) -> String {
-    sha256(format!("{}\n", model.facts().source.trim_end()).as_bytes())
+    sha256(format!("{}\n", model.flat().source().trim_end()).as_bytes())
 }
 
 /// The SHA-256 of bytes in hexadecimal digits.

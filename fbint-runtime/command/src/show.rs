@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
+use fbint_runtime::SystemFacts;
+
 use crate::arguments::ShowArguments;
 use crate::catalogue::{Entry, load};
 
@@ -11,8 +13,10 @@ pub(crate) fn show(models: &[Entry], arguments: &ShowArguments) -> Result<(), Bo
     let model = load(models, &arguments.model)?;
     let text = match &arguments.form {
         form if form.latex => model.facts().derivation.to_owned(),
-        form if form.rust => model.facts().source.to_owned(),
-        form if form.summary => model.facts().short_form().to_string(),
+        form if form.rust => model.flat().source().to_owned(),
+        form if form.summary => {
+            SystemFacts { source: model.flat().source(), ..*model.facts() }.short_form().to_string()
+        }
         form if form.conserved => conserved(model.facts().equations),
         _ => model.facts().equations.to_owned(),
     };

@@ -298,7 +298,7 @@ impl Model {
     /// The generated Rust.
     #[getter]
     fn rust(&self) -> &'static str {
-        self.model().facts().source.trim_end()
+        self.model().flat().source().trim_end()
     }
 
     /// The equations for a notebook, unless they are too long to read.

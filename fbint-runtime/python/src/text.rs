@@ -1,9 +1,10 @@
 //! Models that are declared in Python, as text.
 //!
-//! Another thread reads a text, while the calling one looks for signals: Ctrl-C ends the call at once, and the thread in the background.
+//! Another thread reads a text, while the calling one looks for signals: Ctrl-C ends the call at once, and the thread within a second.
 //! One text has one class for as long as anything uses it, so that a cell of a notebook that is run again makes no other model. Classes are
 //! pickled by their text, which takes a metaclass: pickle knows all other classes by their place in a module.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -67,8 +68,8 @@ pub(crate) fn source(py: Python<'_>, text: String, name: Option<&str>) -> PyResu
 
 /// A message of the thread that reads a text.
 enum News {
-    /// A line on where it is, after each second.
-    Task(String),
+    /// A second has passed, with a line on where it is if that is another task.
+    Task(Option<String>),
     /// The models, or the mistakes.
     Read(Result<Vec<Entry>, String>),
 }
@@ -85,7 +86,11 @@ fn read(py: Python<'_>, text: &str) -> PyResult<Vec<Entry>> {
     let text = text.to_owned();
     let reading = thread::Builder::new().spawn(move || {
         // Nobody waits any more for what was interrupted.
-        let read = of_text(&text, "<text>", &mut |line| drop(sender.send(News::Task(line))));
+        let mut say = |line| match sender.send(News::Task(line)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        };
+        let read = of_text(&text, "<text>", &mut say);
         drop(sender.send(News::Read(read.map_err(|error| error.to_string()))));
     });
     reading.map_err(|error| PyRuntimeError::new_err(format!("no thread can be started to read the text: {error}")))?;
@@ -94,7 +99,7 @@ fn read(py: Python<'_>, text: &str) -> PyResult<Vec<Entry>> {
     let read = py.detach(move || {
         loop {
             match receiver.recv_timeout(PATIENCE) {
-                Ok(News::Task(line)) => Python::attach(|py| complain(py, &line)),
+                Ok(News::Task(line)) => Python::attach(|py| line.iter().for_each(|line| complain(py, line))),
                 Ok(News::Read(read)) => return Some(read),
                 Err(RecvTimeoutError::Timeout) if asked.look().is_continue() => {}
                 Err(_) => return None,

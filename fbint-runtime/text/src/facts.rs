@@ -12,7 +12,7 @@ use fbint_runtime::{
 };
 
 /// The facts of a model, for as long as the program runs.
-pub(crate) fn facts(model: Model) -> SystemFacts {
+pub(crate) fn facts(model: &Model) -> SystemFacts {
     let symbols = &model.derivation.symbols;
     let name = |symbol| kept(symbols[symbol].name.clone());
     let variables = symbols.variables();
@@ -26,7 +26,7 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         state,
         variables: declared(symbols.states().map(|symbol| &symbols[symbol].entry)),
         clock: StateEntry::clock(state),
-        integrals: list(model.derivation.integrals.ids().map(|id| integral(&model, id))),
+        integrals: list(model.derivation.integrals.ids().map(|id| integral(model, id))),
         declared_integrals: declared(model.derivation.integrals.rows().map(|integral| &integral.entry)),
         parameter_names: list(symbols.parameters().map(name)),
         parameters: declared(symbols.parameters().map(|symbol| &symbols[symbol].entry)),
@@ -46,13 +46,14 @@ pub(crate) fn facts(model: Model) -> SystemFacts {
         has_jacobian: true,
         vector_field_operations: operations[0],
         feedback_field_operations: operations[1],
-        undeclared: list(model.undeclared.into_iter().map(kept)),
-        doubts: list(model.doubts.into_iter().map(kept)),
-        name: kept(model.name),
+        undeclared: list(model.undeclared.iter().cloned().map(kept)),
+        doubts: list(model.doubts.iter().cloned().map(kept)),
+        name: kept(model.name.clone()),
         summary: kept(printable(&model.summary)),
-        source: kept(model.source),
-        derivation: kept(model.latex),
-        equations: kept(model.equations),
+        // Printed when it is asked for.
+        source: "",
+        derivation: kept(model.latex.clone()),
+        equations: kept(model.equations.clone()),
     }
 }
 

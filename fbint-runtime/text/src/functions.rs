@@ -1,6 +1,6 @@
 //! A model from text as the code of its functions.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fbint_catalogue::{ListFunction, MatrixFunction};
 use fbint_macros_core::derivation::Role;
@@ -21,6 +21,9 @@ use crate::series::TextSeries;
 #[derive(Debug)]
 pub(crate) struct ModelFunctions {
     pub(crate) facts: &'static SystemFacts,
+    /// The derivation and the programs.
+    pub(crate) model: Model,
+    source: OnceLock<String>,
     pub(crate) zero_targets: Vec<bool>,
     pub(crate) prepare: Code,
     pub(crate) defaults: Option<Code>,
@@ -97,8 +100,15 @@ impl ModelFunctions {
             series: TextSeries::new(&model.programs, &writer.layout),
             laws: writer.laws()?,
             switches: (!model.switches.is_empty()).then(|| writer.function(&SWITCHES)).transpose()?,
-            facts: Box::leak(Box::new(facts(model))),
+            facts: Box::leak(Box::new(facts(&model))),
+            source: OnceLock::new(),
+            model,
         })
+    }
+
+    /// The Rust of the functions, printed once.
+    pub(crate) fn source(&self) -> &str {
+        self.source.get_or_init(|| self.model.source())
     }
 
     /// These functions, kept for as long as the program runs.

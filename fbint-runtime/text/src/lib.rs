@@ -14,7 +14,7 @@ mod model;
 mod read;
 mod series;
 
-pub use fbint_macros_core::text::{LONGEST, Mistake, Model, OpenValues, Position};
+pub use fbint_macros_core::text::{LONGEST, Mistake, Model, OpenValues, Position, Watch};
 pub use mistakes::Mistakes;
 pub use model::TextModel;
-pub use read::{check_values, entries, models, models_of_package, programs};
+pub use read::{check_values, entries, models, models_of_package, models_watched};

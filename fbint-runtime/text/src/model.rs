@@ -1,6 +1,11 @@
 //! A model from text, with what evaluates its functions.
 
-use fbint_catalogue::{FlatFunctions, FlatModel, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
+use std::sync::Arc;
+
+use fbint_catalogue::{
+    Entry, FlatFunctions, FlatModel, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source,
+};
+use fbint_macros_core::text::Model;
 use fbint_native::Function;
 use fbint_runtime::{Dual, Error, Lanes, MediumLanes, NarrowLanes, Scalar, SystemFacts};
 
@@ -23,11 +28,26 @@ impl TextModel {
         let defaults = functions.defaults.as_ref().map(|defaults| of_parameters(defaults, &[], &[], count));
         Self { functions, parameters: defaults.unwrap_or_else(|| vec![f64::NAN; count]) }
     }
+
+    /// The model as what the command runs.
+    pub fn entry(&self) -> Entry {
+        let model = self.clone();
+        Entry::flat(Arc::new(move || Box::new(model.clone())))
+    }
+
+    /// The derivation and the programs.
+    pub fn declared(&self) -> &'static Model {
+        &self.functions.model
+    }
 }
 
 impl FlatModel for TextModel {
     fn facts(&self) -> &'static SystemFacts {
         self.functions.facts
+    }
+
+    fn source(&self) -> &'static str {
+        self.functions.source()
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {

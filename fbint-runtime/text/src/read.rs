@@ -1,46 +1,49 @@
 //! Models out of texts.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use fbint_catalogue::Entry;
-use fbint_macros_core::text::{self, Mistake, Model, OpenValues};
+use fbint_macros_core::text::{self, Mistake, Model, OpenValues, Watch};
 
 use crate::functions::ModelFunctions;
 use crate::mistakes::Mistakes;
 use crate::model::TextModel;
 
-/// The models that a text declares, in their order, as what the command runs. Once a second, `watch` hears the
-/// task at hand, as it stands behind "while".
+/// The models that a text declares, in their order, as what the command runs. Once a second, `watch` hears the task at hand, as it stands
+/// behind "while", and may interrupt it.
 ///
 /// # Errors
 ///
 /// All mistakes in the text.
-pub fn entries(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<Entry>, Mistakes> {
-    let entry = |model: TextModel| Entry::flat(Arc::new(move || Box::new(model.clone())));
-    Ok(models_watched(text, watch)?.into_iter().map(entry).collect())
+pub fn entries(text: &str, watch: &mut Watch<'_>) -> Result<Vec<Entry>, Mistakes> {
+    Ok(models_watched(text, None, watch)?.iter().map(TextModel::entry).collect())
 }
 
-/// The models that a text declares, in their order.
+/// The models that a text declares, in their order. Once a second, `watch` hears the task at hand, as it stands behind "while", and may
+/// interrupt it.
 ///
-/// The facts and functions of a model stay in memory as long as the program runs, once for each text.
+/// With the folder of a package they have the derivations that it keeps in `derivations/`: their functions give the bits of the functions
+/// of its structs. The facts and functions of a model stay in memory as long as the program runs: once for each text, and for each call
+/// with a package.
 ///
 /// # Errors
 ///
-/// All mistakes in the text.
-pub fn models(text: &str) -> Result<Vec<TextModel>, Mistakes> {
-    models_watched(text, &mut |_| ())
-}
-
-fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec<TextModel>, Mistakes> {
+/// All mistakes in the text, and a derivation of the package that is missing, outdated or damaged, unless the package keeps none.
+pub fn models_watched(text: &str, package: Option<&Path>, watch: &mut Watch<'_>) -> Result<Vec<TextModel>, Mistakes> {
+    if package.is_some() {
+        let functions = functions_of(text, text::models_watched(text, package, watch))?;
+        return Ok(functions.into_iter().map(|functions| TextModel::new(functions.kept())).collect());
+    }
     static KNOWN: Mutex<BTreeMap<String, Vec<&'static ModelFunctions>>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let found = known().get(text).cloned();
     let functions = match found {
         Some(functions) => functions,
         None => {
-            let read = functions_of(text, text::models_watched(text, watch))?;
+            let read = functions_of(text, text::models_watched(text, None, watch))?;
             // Another thread may have read the same text meanwhile.
             known()
                 .entry(text.to_owned())
@@ -51,15 +54,22 @@ fn models_watched(text: &str, watch: &mut dyn FnMut(&'static str)) -> Result<Vec
     Ok(functions.into_iter().map(TextModel::new).collect())
 }
 
-/// The derivations and programs of the models that a text declares. With the folder of a package they follow from the derivations that it
-/// keeps, as the functions of its structs do.
+/// The same where nobody watches.
 ///
 /// # Errors
 ///
-/// All mistakes in the text, and a derivation of the package that is missing, outdated or damaged, unless the package keeps none.
-pub fn programs(text: &str, package: Option<&Path>) -> Result<Vec<Model>, Mistakes> {
-    let models = package.map_or_else(|| text::models(text), |package| text::models_of_package(text, package));
-    models.map_err(|mistakes| Mistakes::new(text, mistakes))
+/// See [`models_watched`].
+pub fn models(text: &str) -> Result<Vec<TextModel>, Mistakes> {
+    models_watched(text, None, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same with the derivations of a package.
+///
+/// # Errors
+///
+/// See [`models_watched`].
+pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<TextModel>, Mistakes> {
+    models_watched(text, Some(package), &mut |_| ControlFlow::Continue(()))
 }
 
 /// Finds the values that the models of a text need before they can run, without deriving anything.
@@ -70,17 +80,6 @@ pub fn programs(text: &str, package: Option<&Path>) -> Result<Vec<Model>, Mistak
 pub fn check_values(text: &str, open: &OpenValues<'_>) -> Result<(), Mistakes> {
     let missing = text::missing(text, open);
     if missing.is_empty() { Ok(()) } else { Err(Mistakes::new(text, missing)) }
-}
-
-/// The models in a text of a package, in their order, with the derivations that the package keeps in `derivations/`: their functions give
-/// the bits of the functions of the package's structs. They are read again at every call, and stay in memory.
-///
-/// # Errors
-///
-/// All mistakes in the text, and a derivation that is missing, outdated or damaged, unless the package keeps none.
-pub fn models_of_package(text: &str, package: &Path) -> Result<Vec<TextModel>, Mistakes> {
-    let functions = functions_of(text, text::models_of_package(text, package))?;
-    Ok(functions.into_iter().map(|functions| TextModel::new(ModelFunctions::kept(functions))).collect())
 }
 
 fn functions_of(text: &str, models: Result<Vec<Model>, Vec<Mistake>>) -> Result<Vec<ModelFunctions>, Mistakes> {

@@ -29,7 +29,7 @@ const TROLLEY: &str = "#[feedback_system(
 struct Trolley { m: f64, k: f64, d: f64 }";
 
 fn model(text: &str) -> Box<dyn AnyModel> {
-    let entries: Vec<Entry> = entries(text, &mut |_| ()).unwrap();
+    let entries: Vec<Entry> = entries(text, &mut |_| ControlFlow::Continue(())).unwrap();
     (entries[0].load)()
 }
 
@@ -123,7 +123,7 @@ fn films_have_a_centre_a_range_and_a_view() {
         let text = format!(
             "#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared(), {film})] struct Filmed;"
         );
-        let mistakes = entries(&text, &mut |_| ()).unwrap_err();
+        let mistakes = entries(&text, &mut |_| ControlFlow::Continue(())).unwrap_err();
         let message = &mistakes.list()[0].message;
         assert!(message.contains(expected), "{film}: {message}");
     }

@@ -53,6 +53,7 @@ impl Visitor for SideBySide {
 fn compare<S: GeneratedSystem + Model + Default>() {
     let text = shipped::named(S::FACTS.name).text;
     let model = models_of_package(&text, &shipped::package()).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
+    assert_eq!(fbint_catalogue::FlatModel::source(&model), S::FACTS.source);
     visit(Box::new(model), Twin { system: S::default() });
 }
 
@@ -67,9 +68,9 @@ impl<S: GeneratedSystem + Model> Visitor for Twin<S> {
     fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) {
         let system = self.system;
         let (model, start) = as_struct(&system, model);
-        // A text differentiates where a struct needs a key.
-        let has_jacobian = S::FACTS.has_jacobian;
-        let facts = SystemFacts { has_jacobian, ..*model.facts() };
+        // A text differentiates where a struct needs a key, and prints its code when it is asked for.
+        let SystemFacts { has_jacobian, source, .. } = S::FACTS;
+        let facts = SystemFacts { has_jacobian, source, ..*model.facts() };
         assert_eq!(format!("{facts:?}"), format!("{:?}", S::FACTS));
         let own = Model::start(&system).expect("a start").into();
         if is_thorough() || S::FACTS.state.len() <= MOST_IN_LANES {

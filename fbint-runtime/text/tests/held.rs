@@ -108,7 +108,7 @@ fn facts_of_texts_name_switches_and_samples() {
 fn a_text_comes_to_rest_by_friction() {
     let text = "#[feedback_system(coordinates(x), momenta(p), hamiltonian = (p.powi(2) + x.powi(2)) / 2, force(p = -p.signum()),
         start(x = 5.5, p = 0))] struct Rubbed;";
-    let entries: Vec<Entry> = entries(text, &mut |_| ()).unwrap();
+    let entries: Vec<Entry> = entries(text, &mut |_| ControlFlow::Continue(())).unwrap();
     let model: Box<dyn AnyModel> = (entries[0].load)();
     for method in [METHODS[0], METHODS[1]] {
         let plan = Plan::new(Settings::new(method, 30.0), Feedback::None);

@@ -1,6 +1,7 @@
 //! Models that are longer than any vector of a fixed length, against what is known in closed form, and runs in steps of several kinds.
 
 use std::f64::consts::PI;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use fbint_catalogue::{AnyModel, Entry, Feedback, Plan, Run};
@@ -67,8 +68,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 fn a_lattice_vibrates_in_its_modes() {
     let sites = crate::amount(200, 1000);
     let start = modes(sites, 0.0);
-    let entries =
-        fbint_text::entries(&lattice_text(sites, ""), &mut |_| ()).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let entries = fbint_text::entries(&lattice_text(sites, ""), &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let model = (entries[0].load)();
     for (method, most) in [(Method::Rk4 { h: 0.01 }, 1e-8), (DOP853, 1e-9)] {
         let run = run(&*model, Some(&start), &plan(method, 10.0));

@@ -7,6 +7,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 use num_rational::BigRational;
@@ -26,17 +28,33 @@ pub(crate) const PRECISE_FUNCTION: u64 = 2_000;
 /// A statement of Rust.
 pub(crate) const STATEMENT: u64 = 2_000;
 
+/// The work between two looks at whether anybody waits: milliseconds.
+const TRANCHE: u64 = 1_000_000;
+
 thread_local! {
-    /// The rest of this thread's budget.
-    static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// The part of this thread's budget that is left before it looks whether anybody waits.
+    static LEFT: Cell<u64> = const { Cell::new(TRANCHE) };
+    /// The rest of the budget, where there is one.
+    static REST: Cell<Option<u64>> = const { Cell::new(None) };
     /// The task of this thread, which a message names where the budget is spent.
     static TASK: Cell<&'static str> = const { Cell::new("") };
     /// Where another thread hears of this thread's tasks.
-    static HEARD: RefCell<Option<Sender<&'static str>>> = const { RefCell::new(None) };
+    static LISTENER: RefCell<Option<Listener>> = const { RefCell::new(None) };
 }
 
 /// The payload thrown where a budget is spent.
 struct Spent;
+
+/// The payload thrown where nobody waits for the result any more.
+struct Abandoned;
+
+/// Another thread, which waits for the result.
+pub(crate) struct Listener {
+    /// Where it hears of the tasks.
+    pub(crate) tasks: Sender<&'static str>,
+    /// Whether it has gone.
+    pub(crate) has_left: Arc<AtomicBool>,
+}
 
 /// An amount of work.
 pub(crate) struct Budget(u64);
@@ -49,9 +67,9 @@ impl Budget {
     /// Returns the result of `task`, or, where it takes more work than is left, the part of it that was [begun](begin) last. Nothing of it
     /// counts for a budget around this one.
     pub(crate) fn grant<T>(&mut self, task: impl FnOnce() -> T) -> Result<T, &'static str> {
-        let around = LEFT.replace(self.0);
+        let around = (LEFT.replace(0), REST.replace(Some(self.0)));
         let result = catch_unwind(AssertUnwindSafe(task));
-        self.0 = LEFT.replace(around);
+        self.0 = LEFT.replace(around.0) + REST.replace(around.1).unwrap_or_default();
         match result {
             Ok(value) => Ok(value),
             Err(panic) if panic.is::<Spent>() => Err(TASK.get()),
@@ -71,18 +89,35 @@ pub(crate) fn spend_number(number: &BigRational) {
 pub(crate) fn begin(task: &'static str) {
     TASK.set(task);
     // Whoever does not listen any more misses nothing.
-    HEARD.with_borrow(|heard| heard.as_ref().map(|heard| heard.send(task)));
+    LISTENER.with_borrow(|listener| listener.as_ref().map(|listener| listener.tasks.send(task)));
 }
 
-/// From now on, tells what this thread [begins](begin), until it ends.
-pub(crate) fn tell(tasks: Sender<&'static str>) {
-    HEARD.set(Some(tasks));
+/// From now on, tells what this thread [begins](begin), until it ends. It unwinds soon after the listener has left.
+pub(crate) fn tell(listener: Listener) {
+    LISTENER.set(Some(listener));
 }
 
 /// Takes this work from the budget of the thread. Unwinds, without a message, where less is left.
 #[inline]
 pub(crate) fn spend(work: u64) {
-    LEFT.set(LEFT.get().checked_sub(work).unwrap_or_else(|| resume_unwind(Box::new(Spent))));
+    match LEFT.get().checked_sub(work) {
+        Some(left) => LEFT.set(left),
+        None => begin_tranche(work),
+    }
+}
+
+/// Takes this work, for which the tranche does not last.
+#[cold]
+fn begin_tranche(work: u64) {
+    let has_left = |listener: &Listener| listener.has_left.load(Ordering::Relaxed);
+    if LISTENER.with_borrow(|listener| listener.as_ref().is_some_and(has_left)) {
+        resume_unwind(Box::new(Abandoned));
+    }
+    let Some(rest) = REST.get() else { return LEFT.set(TRANCHE) };
+    let left = LEFT.get().saturating_add(rest).checked_sub(work);
+    let left = left.unwrap_or_else(|| resume_unwind(Box::new(Spent)));
+    LEFT.set(left.min(TRANCHE));
+    REST.set(Some(left - left.min(TRANCHE)));
 }
 
 /// The same, `count` times.
@@ -119,5 +154,20 @@ mod tests {
         };
         assert_eq!(Budget::new(10).grant(nested), Ok(()));
         spend(u64::MAX - 6);
+    }
+
+    #[test]
+    fn a_thread_ends_soon_after_its_listener_has_left() {
+        let has_left = Arc::new(AtomicBool::new(false));
+        let (tasks, _heard) = std::sync::mpsc::channel();
+        let listener = Listener { tasks, has_left: has_left.clone() };
+        let working = std::thread::spawn(move || {
+            tell(listener);
+            Budget::new(u64::MAX / 2).grant(|| spend_each(10, TRANCHE)).expect("the budget lasts");
+            has_left.store(true, Ordering::Relaxed);
+            let _ = Budget::new(u64::MAX / 2).grant(|| spend(TRANCHE + 1));
+            unreachable!("nobody waits");
+        });
+        assert!(working.join().expect_err("it unwound").is::<Abandoned>());
     }
 }
