@@ -170,7 +170,7 @@ pub fn models_watched(text: &str, package: Option<&Path>, watch: &mut Watch<'_>)
     read_alone(text, &environment, MOST_WORK, watch)
 }
 
-/// The same where nobody watches.
+/// The models in a text of a package, in their order, read without a watch.
 ///
 /// # Errors
 ///

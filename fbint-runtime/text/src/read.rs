@@ -54,7 +54,7 @@ pub fn models_watched(text: &str, package: Option<&Path>, watch: &mut Watch<'_>)
     Ok(functions.into_iter().map(TextModel::new).collect())
 }
 
-/// The same where nobody watches.
+/// The models that a text declares, in their order, read without a watch.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ pub fn models(text: &str) -> Result<Vec<TextModel>, Mistakes> {
     models_watched(text, None, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The same with the derivations of a package.
+/// The models in a text of a package, in their order, with the derivations that the package keeps.
 ///
 /// # Errors
 ///

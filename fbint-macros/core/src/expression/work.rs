@@ -45,7 +45,7 @@ thread_local! {
 /// The payload thrown where a budget is spent.
 struct Spent;
 
-/// The payload thrown where nobody waits for the result any more.
+/// The payload thrown after the listener has left.
 struct Abandoned;
 
 /// Another thread, which waits for the result.

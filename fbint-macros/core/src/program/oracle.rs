@@ -75,7 +75,7 @@ fn row(slopes: &AtPoint<'_, Differentiated<Real>>, expression: &Expression, by: 
     by.iter().map(slope).collect()
 }
 
-/// Values of symbols that differ from those of a point, such as what linear systems are solved for.
+/// Values that replace a point's values of some symbols, such as the solutions of linear systems.
 type Known<N> = Rc<RefCell<BTreeMap<Symbol, N>>>;
 
 /// The values of expressions at a point, where some symbols have other values.
