@@ -112,6 +112,23 @@ fn velocity_constraints_are_integrable_where_constraints_hold() {
     }
 }
 
+/// A body that cannot turn about one of its axes (Suslov) reaches every attitude, and one that cannot turn about two of them does not.
+#[test]
+fn what_a_rotation_matrix_leaves_free_decides_whether_a_body_is_held() {
+    for (held, expected) in [("omega[2]", "nonholonomic"), ("vector![omega[1], omega[2]]", "holonomic")] {
+        let text = format!(
+            "#[feedback_system(
+                coordinates(r: [3, 3]), velocities(omega: [3]), kinematics(r = r * hat(omega)),
+                lagrangian = omega.dot(&(inertia * omega)) / 2,
+                constraint(orthonormality = r.transpose() * r - identity(3)), velocity_constraint(twist = {held}),
+            )] struct Body {{ inertia: Matrix3<f64> }}"
+        );
+        let equations = models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"))[0].facts().equations;
+        let line = equations.lines().find(|line| line.trim_start().starts_with("twist") && line.contains("holonomic"));
+        assert!(line.is_some_and(|line| line.ends_with(&format!(" = {expected}"))), "{held}: {line:?}");
+    }
+}
+
 /// Only an angle that sine and cosine take as it is, and that starts beyond a full turn.
 #[test]
 fn angles_in_degrees_are_doubted() {

@@ -109,12 +109,16 @@ pub(crate) fn are_integrable(
     held: &[&Integral],
     symbols: &Symbols,
 ) -> bool {
+    let equations: Vec<VanishingFunction<'_>> = held.iter().map(|held| (*held).into()).collect();
+    // A frame may stay in the set whatever the velocities are, as that of a rotation matrix does: there a differential is made of roundings.
+    let is_kept = vanish_where(symbols, &equations, tangents);
+    let tangents: Vec<_> =
+        tangents.iter().zip(is_kept).filter_map(|(row, is_kept)| (!is_kept).then_some(row)).collect();
     let is_integrable_at = |value: &dyn Fn(&Expression) -> f64| {
         let row = |row: &Vec<Expression>| row.iter().map(value).collect();
-        let allowed = kernel(forms.iter().map(|form| &form.row).chain(tangents).map(row).collect());
+        let allowed = kernel(forms.iter().map(|form| &form.row).chain(tangents.iter().copied()).map(row).collect());
         allowed.is_some_and(|allowed| forms.iter().all(|form| vanishes_on(&form.derivative, &allowed, value)))
     };
-    let equations: Vec<VanishingFunction<'_>> = held.iter().map(|held| (*held).into()).collect();
     let on_set = general(symbols).take(TRIED).filter_map(|state| states::solve(&equations, state));
     let states: Vec<Values> = on_set.take(if held.is_empty() { 0 } else { STATES }).collect();
     if states.is_empty() {
