@@ -140,7 +140,7 @@ fn unknown_shapes_and_variables_come_with_a_remedy() {
         let text = format!(
             "#[feedback_system(coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared(), {keys})] struct Drawn;"
         );
-        let mistakes = entries(&text, &mut |_| ()).unwrap_err();
+        let mistakes = entries(&text, &mut |_| ControlFlow::Continue(())).unwrap_err();
         let message = &mistakes.list()[0].message;
         assert!(message.starts_with(expected), "{keys}: {message}");
     }
