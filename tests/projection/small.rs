@@ -18,7 +18,7 @@ const ROUNDINGS: f64 = 4096.0;
 /// What the default may add under error control: in units of the amplitude, and of the tolerance. Steps grow with the accuracy that is asked
 /// for, until the energy of the motion is above its rounding.
 const OF_CONTROLLED: f64 = 1e-2;
-const OF_TOLERANCE: f64 = 0.1;
+const OF_TOLERANCE: f64 = 1.0;
 /// The least number of pairs.
 const PAIRS: usize = 1_600;
 

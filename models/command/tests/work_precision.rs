@@ -21,7 +21,7 @@ const UNTIL: f64 = 0.003;
 fn the_steps_alone_end_where_the_run_does() -> Outcome {
     let feedbacks = [
         Feedback::None,
-        Feedback::Uniform(2.0),
+        Feedback::Uniform(1.0),
         Feedback::Relaxation(0.1),
         Feedback::DiagonalScaled(3.0),
         Feedback::BaeChang(STEP),
