@@ -16,8 +16,8 @@ fn a_simulation_runs_on_another_thread() {
     let method = Method::Rk4 { h: 1.0 / 128.0 };
     let simulation = || Simulation::new(&BALL, DROPPED).unwrap().event(bounce(0.5));
     let [here, there] = [simulation(), simulation()];
-    let there = thread::scope(|scope| scope.spawn(move || there.run(method, 1.5)).join().unwrap().unwrap());
-    let here = here.run(method, 1.5).unwrap();
+    let there = thread::scope(|scope| scope.spawn(move || there.run(method, 1.0)).join().unwrap().unwrap());
+    let here = here.run(method, 1.0).unwrap();
     assert_eq!(here.state(), there.state());
     assert!(!here.events().is_empty());
     assert_eq!(here.events().len(), there.events().len());
