@@ -74,7 +74,7 @@ mod tests {
             let end = Simulation::new(&in_angles, in_angles.start()?)?.run(METHOD, until)?.state();
             let outputs = in_angles.prepare().outputs(&end.into());
             let end = Simulation::new(&cartesian, cartesian.start()?)?.run(METHOD, until)?.state();
-            let multipliers = cartesian.prepare().multipliers(&Vector::<FourBar>::from(end.clone()));
+            let multipliers = cartesian.prepare().multipliers(&Vector::<FourBar>::from(end));
             let pull = 2.0 * multipliers[2] * (end.b - nalgebra::vector![cartesian.ln, 0.0]);
             let expected = [end.a, end.b, pull].map(|entries| [entries.x, entries.y]).concat();
             let close = |(found, expected): (&f64, &f64)| (found - expected).abs() < 1e-8;
