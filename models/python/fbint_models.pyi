@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "Linearisation", "Sensitivity", "Stepper", "repeat", "stubs", "__version__", "model", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "FourBarInAngles", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
+__all__ = ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "Linearisation", "Sensitivity", "Stepper", "repeat", "stubs", "__version__", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "FourBarInAngles", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
 
 __version__: str
 
 def stubs() -> str: ...
 def repeat(path: str | PathLike[str]) -> Run: ...
-def model(text: str, name: str | None = None) -> type[Any]: ...
 
 class Trajectory:
     @property
