@@ -10,7 +10,7 @@ use crate::{Drawing, Scheme};
 pub trait FlatModel: Send + Sync {
     /// The summary of the model.
     fn facts(&self) -> &'static SystemFacts;
-    /// The Rust of its functions. A model from text prints it when it is asked for: its [`source`](SystemFacts::source) is empty.
+    /// The generated Rust. A model from text prints it at the first call; [`SystemFacts::source`] is empty there.
     fn source(&self) -> &'static str {
         self.facts().source
     }

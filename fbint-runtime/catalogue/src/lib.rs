@@ -137,8 +137,8 @@ pub fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>> {
     Ok(())
 }
 
-/// A run that continues at each call to a time, and puts the state there into its last argument. Before the time, it is told whether inputs
-/// have changed since the last call. After an error it cannot continue.
+/// A run that each call continues. The arguments are the time to reach, whether inputs have changed since the last call, and where to put the
+/// state. After an error the run cannot continue.
 pub type Continuation = Box<dyn FnMut(f64, bool, &mut [f64]) -> Result<(), Error>>;
 
 /// A system with its parameters and its start, its dimensions known only at run time.

@@ -8,11 +8,11 @@ use fbint_runtime::Moment;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How long a run is looked at for an estimate of the time that it will take,
+/// The duration of a measurement of a run's speed.
 const LOOK: Duration = Duration::from_secs(1);
-/// how often it is looked at, because during the first time its code may be made,
+/// The number of measurements: the run may compile its code during the first one.
 const LOOKS: u8 = 2;
-/// and the seconds from which on it is reported.
+/// The seconds left from which an estimate is worth a line.
 const LONG: f64 = 300.0;
 const REFRESHES_PER_SECOND: u8 = 10;
 const THOUSANDTHS: f64 = 1000.0;
@@ -132,7 +132,7 @@ mod tests {
 
     use super::{Estimate, estimate};
 
-    /// What is said of a run that is at these fractions after these seconds.
+    /// The estimates for a run that has reached these fractions after these seconds.
     fn said_of(run: &[(f64, f64)]) -> Vec<String> {
         let (mut estimates, begun) = (Estimate::new(), Instant::now());
         let said = run.iter().map(|(seconds, done)| estimates.at(*done, begun + Duration::from_secs_f64(*seconds)));

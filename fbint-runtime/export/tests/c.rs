@@ -369,7 +369,7 @@ pub(crate) const BALL: &str = "
 )]
 struct Ball { m: f64, g: f64, k: f64 }";
 
-/// What the program of `main.c` prints for a model: times with states, and events with their times.
+/// The output of the program of `main.c` for a model: times with states, and events with their times.
 fn printed(text: &str, parameters: &[f64], start: &[f64], arguments: [&str; 2]) -> (Vec<Vec<f64>>, Vec<(String, f64)>) {
     let models = fbint_macros_core::text::models(text).expect("a model");
     let export = Export::new(&models[0], parameters, start);

@@ -52,7 +52,7 @@ struct Abandoned;
 pub(crate) struct Listener {
     /// Where it hears of the tasks.
     pub(crate) tasks: Sender<&'static str>,
-    /// Whether it has gone.
+    /// Set when the listener wants no result any more.
     pub(crate) has_left: Arc<AtomicBool>,
 }
 
@@ -166,7 +166,7 @@ mod tests {
             Budget::new(u64::MAX / 2).grant(|| spend_each(10, TRANCHE)).expect("the budget lasts");
             has_left.store(true, Ordering::Relaxed);
             let _ = Budget::new(u64::MAX / 2).grant(|| spend(TRANCHE + 1));
-            unreachable!("nobody waits");
+            unreachable!("the thread has unwound");
         });
         assert!(working.join().expect_err("it unwound").is::<Abandoned>());
     }
