@@ -94,9 +94,7 @@ pub trait Field<T: Scalar = f64> {
     #[cfg(feature = "std")]
     #[doc(hidden)]
     fn series(&self) -> Result<Series<'_>, &'static str> {
-        Err(
-            "its field has no Taylor series: gains are code; choose a projection in place of gains, or `Method::Dop853`",
-        )
+        Err("its field has no Taylor series: gains are code; choose a projection in place of gains, or DOP853")
     }
 
     /// The number of coordinates, if these are the first entries of the state, and their rates are linear in the momenta, which come
@@ -380,7 +378,7 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     #[cfg(feature = "std")]
     fn series_with<'f>(&'f self, input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
         if self.system.facts().has_laws() {
-            return Err("other inputs were given than the laws in its series: choose `Method::Dop853`");
+            return Err("other inputs were given than the laws in its series: choose DOP853");
         }
         Series::of::<S>(&self.system, move |x| S::with_input(self.system, input(x)))
     }
@@ -483,7 +481,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
         let field = field.ok_or("its series are of doubles")?;
         if self.laws == Laws::Held {
             return Err(
-                "the laws of its inputs are sampled, and the series are of laws that are followed: choose `Method::Dop853`",
+                "the laws of its inputs are sampled, and the series are of laws that are followed: choose DOP853",
             );
         }
         Series::of::<S>(&field.system, |_| field.system)

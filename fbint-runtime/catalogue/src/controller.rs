@@ -110,6 +110,10 @@ impl<S: DrivenSystem, I: Signal<S> + Clone + Send + 'static> FlatSignal for Slic
         self.signal.range()
     }
 
+    fn is_held(&self) -> bool {
+        self.signal.is_held()
+    }
+
     fn copied(&self) -> Box<dyn FlatSignal> {
         AnySignal::<S>::flat(&self.signal)
     }

@@ -4,8 +4,6 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
-use fbint_runtime::SystemFacts;
-
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::flat_system::even;
 use crate::functions::{FlatFunctions, Given, ListFunction, Source};
@@ -40,11 +38,12 @@ impl Inputs {
     pub(crate) fn of(&self, model: &dyn FlatModel) -> Replaced {
         let (functions, facts) = (model.functions(), model.facts());
         let is_by_law = |name: &&&str| !facts.open_inputs.contains(*name) && !self.give(name);
-        let has_samples = facts.law_delay.is_some() && facts.input_names.iter().any(|name| is_by_law(&name));
+        let has_laws = facts.has_laws() && facts.input_names.iter().any(|name| is_by_law(&name));
+        let has_samples = facts.law_delay.is_some() && has_laws;
         Replaced {
+            has_laws,
             own: model.input(),
             functions,
-            facts,
             prepared: even(&model.prepared()).into_owned(),
             samples: has_samples.then(RefCell::default),
             given: (self.make)(),
@@ -76,6 +75,10 @@ impl FlatSignal for Both {
         [first.max(begin), last.min(end)]
     }
 
+    fn is_held(&self) -> bool {
+        self.0.iter().all(|signal| signal.is_held())
+    }
+
     fn copied(&self) -> Box<dyn FlatSignal> {
         Box::new(Self(self.0.each_ref().map(|signal| signal.copied())))
     }
@@ -85,8 +88,9 @@ impl FlatSignal for Both {
 pub(crate) struct Replaced {
     own: Option<Box<dyn FlatSignal>>,
     functions: &'static dyn FlatFunctions,
-    facts: &'static SystemFacts,
     prepared: Vec<f64>,
+    /// Whether laws of the model are left.
+    has_laws: bool,
     /// The last sample of the laws, where they are sampled and some are left.
     samples: Option<RefCell<Vec<f64>>>,
     given: Box<dyn FlatSignal>,
@@ -98,7 +102,7 @@ impl FlatSignal for Replaced {
         match (&self.own, &self.samples) {
             (Some(own), _) => own.at(time, state, inputs),
             (None, Some(samples)) => put(inputs, &samples.borrow()),
-            (None, None) if self.facts.has_laws() => put(inputs, &by_law(self.functions, &self.prepared, state)),
+            (None, None) if self.has_laws => put(inputs, &by_law(self.functions, &self.prepared, state)),
             (None, None) => {}
         }
         self.given.at(time, state, inputs);
@@ -111,6 +115,14 @@ impl FlatSignal for Replaced {
     fn range(&self) -> [f64; 2] {
         let [first, last] = self.given.range();
         self.own.as_ref().map_or([first, last], |own| [own.range()[0].max(first), own.range()[1].min(last)])
+    }
+
+    fn is_held(&self) -> bool {
+        let is_own_held = match &self.own {
+            Some(own) => own.is_held(),
+            None => !self.has_laws || self.samples.is_some(),
+        };
+        is_own_held && self.given.is_held()
     }
 
     fn has_sampled_laws(&self) -> bool {

@@ -361,18 +361,30 @@ type OfState = dyn Fn(f64, &[f64]) -> f64 + Send + Sync;
 pub struct Law {
     function: Arc<OfState>,
     has_outputs: bool,
+    is_constant: bool,
 }
 
 impl Law {
     /// The expression that a function of the time and the entries of the state evaluates.
     pub fn new(function: impl Fn(f64, &[f64]) -> f64 + Send + Sync + 'static) -> Self {
-        Self { function: Arc::new(function), has_outputs: false }
+        Self { function: Arc::new(function), has_outputs: false, is_constant: false }
     }
 
     /// This expression as one whose function takes the outputs behind the entries of the state.
     #[must_use]
     pub fn of_outputs(self) -> Self {
         Self { has_outputs: true, ..self }
+    }
+
+    /// This expression as one of neither the time nor the state.
+    #[must_use]
+    pub fn of_nothing(self) -> Self {
+        Self { is_constant: true, ..self }
+    }
+
+    /// Whether it is the same at every time in every state.
+    pub fn is_constant(&self) -> bool {
+        self.is_constant
     }
 
     /// Its value.

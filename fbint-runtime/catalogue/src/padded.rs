@@ -188,6 +188,10 @@ impl<const N: usize, const M: usize> Signal<Padded<N, M>> for PaddedSignal {
         self.signal.range()
     }
 
+    fn is_held(&self) -> bool {
+        self.signal.is_held()
+    }
+
     fn has_sampled_laws(&self) -> bool {
         self.signal.has_sampled_laws()
     }

@@ -96,6 +96,13 @@ impl FlatSignal for Signals {
         [self.tables().map(Table::begin).fold(f64::NEG_INFINITY, f64::max), f64::INFINITY]
     }
 
+    fn is_held(&self) -> bool {
+        self.sources.iter().all(|(_, source)| match source {
+            Source::Law(law) => law.is_constant(),
+            Source::Table(table) => table.is_held(),
+        })
+    }
+
     fn copied(&self) -> Box<dyn FlatSignal> {
         Box::new(self.clone())
     }
@@ -148,6 +155,7 @@ mod expressions {
         if still.facts().output_names.len() != 1 {
             return Err(format!("{what} is not a number").into());
         }
+        let is_constant = !has_time && entries.iter().all(Option::is_none);
         let has_further = entries.iter().flatten().any(|entry| *entry >= model.facts().state.len());
         let law = Law::new(move |time, state| {
             let mut x: Vec<f64> = entries.iter().map(|entry| entry.map_or(f64::NAN, |entry| state[entry])).collect();
@@ -157,6 +165,7 @@ mod expressions {
             functions.doubles().list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
         });
+        let law = if is_constant { law.of_nothing() } else { law };
         Ok(if has_further { law.of_outputs() } else { law })
     }
 

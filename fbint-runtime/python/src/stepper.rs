@@ -76,6 +76,10 @@ impl FlatSignal for Held {
         [f64::NEG_INFINITY, f64::INFINITY]
     }
 
+    fn is_held(&self) -> bool {
+        true
+    }
+
     fn copied(&self) -> Box<dyn FlatSignal> {
         Box::new(Self(Arc::clone(&self.0)))
     }

@@ -147,7 +147,8 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     fn series(&self) -> Result<Series<'_>, &'static str> {
         if !self.signal.is_held() {
             return Err(
-                "its inputs are code, which has no Taylor series: give them by a `Held` table, or choose `Method::Dop853`",
+                "its inputs are code, which has no Taylor series: hold them between the times of a table, declare their laws by `input(u = ..)`, or \
+                 choose DOP853",
             );
         }
         self.field.series_with(std::boxed::Box::new(|x| self.input_of_field(&from_slice(x))))

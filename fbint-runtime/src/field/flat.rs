@@ -26,6 +26,11 @@ pub trait FlatSignal: Send {
     fn range(&self) -> [f64; 2] {
         ALWAYS
     }
+    /// Whether the inputs are the same during all of a step, which ends where they jump.
+    #[doc(hidden)]
+    fn is_held(&self) -> bool {
+        false
+    }
     /// Whether it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.
     #[doc(hidden)]
     fn has_sampled_laws(&self) -> bool {

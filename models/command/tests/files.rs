@@ -258,6 +258,30 @@ fn inputs_are_given_by_laws_and_tables() -> Outcome {
     Ok(())
 }
 
+/// A step of Taylor's method holds what a table or a number holds. What changes within a step is a law of the declaration.
+#[test]
+fn taylor_series_take_inputs_that_are_held() -> Outcome {
+    let free = CART.replace(" = vector![-k * x, 0]", "").replace(", k = 4", "").replace(", k: f64", "");
+    let folder = folder_with(&[("cart.rs", &free)])?;
+    let run = |thrust: &str| {
+        let thrust = format!("thrust={thrust}");
+        let given = ["--input", &thrust, "--input", "wind[0]=0", "--input", "wind[1]=1 - 1"];
+        let options = ["run", "cart.rs", "--method", "taylor", "--until", "3", "--out", "cart.csv"];
+        fbint(&folder, &[&options[..], &given].concat())
+    };
+    for (thrust, exact) in [("2", [5.5, 6.0]), ("held(0: 2, 1: 0)", [3.5, 2.0]), ("m", [5.5, 6.0])] {
+        let output = run(thrust)?;
+        assert!(output.status.success(), "{thrust}: {}", String::from_utf8_lossy(&output.stderr));
+        let record = json_in(&folder, "cart.run.json")?;
+        let end = ["x", "p"].map(|entry| record["state"][entry].as_f64().unwrap_or(f64::NAN));
+        assert!(end.iter().zip(exact).all(|(end, exact)| (end - exact).abs() < 1e-13), "{thrust}: {end:?}");
+    }
+    for thrust in ["sin(t)", "-x", "linear(0: 2, 1: 0)"] {
+        refused(&run(thrust)?, &["Taylor", "hold them between the times of a table", "input(u = ..)", "DOP853"]);
+    }
+    Ok(())
+}
+
 #[test]
 fn a_record_repeats_its_run() -> Outcome {
     let folder = folder_with(&[("pendulum.rs", PENDULUM)])?;

@@ -48,6 +48,11 @@ impl Table {
         self.rows.times.get(current + 1).copied().unwrap_or(f64::INFINITY)
     }
 
+    /// Whether it has one value between two rows.
+    pub(super) fn is_held(&self) -> bool {
+        !self.rows.is_linear
+    }
+
     /// The time of the first row.
     pub(super) fn begin(&self) -> f64 {
         self.rows.times[0]
