@@ -351,6 +351,20 @@ impl Expression {
         self.nodes().count()
     }
 
+    /// The length of all distinct parts together: 1, and the parts that each of them lists.
+    pub fn extent(&self) -> usize {
+        1 + self.nodes().map(|node| node.children().len()).sum::<usize>()
+    }
+
+    /// The number of levels.
+    pub fn depth(&self) -> usize {
+        1 + match self {
+            Self::Number(_) | Self::Pi | Self::Symbol(_) => 0,
+            Self::Sum(parts) | Self::Product(parts) | Self::Call(_, parts) => parts.depth(),
+            Self::Power(base, _) => base.depth(),
+        }
+    }
+
     /// The number of operations of an evaluation that shares nothing, saturating.
     #[inline]
     pub fn operations(&self) -> usize {

@@ -143,14 +143,25 @@ fn every_kind_of_level_counts() {
 
 #[test]
 fn expressions_that_double_are_a_message() {
-    let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0} + m", i - 1)).collect();
-    let doubling = |last: &str| format!("{}, define(d0 = q[0] + m, {})", declare(last), links.join(", "));
-    assert!(only_message(&doubling("d199")).contains("more than 1000000 parts"));
+    let doubling = |link: &str, count: usize| {
+        let links = (1..count).map(|i| format!("d{i} = {}", link.replace('D', &format!("d{}", i - 1))));
+        let links: Vec<String> = links.collect();
+        format!("{}, define(d0 = q[0] + m, {})", declare(&format!("d{}", count - 1)), links.join(", "))
+    };
+    for (link, length) in
+        [("D + D", "parts, more than 1000000"), ("D * D", "16384 factors"), ("D * D + m", "16384 factors")]
+    {
+        let message = only_message(&doubling(link, 200));
+        assert!(message.contains(length) && message.ends_with("the model is too large"), "{link}: {message}");
+    }
     for link in ["D.sin() + D.cos()", "D.sin() - D.cos()", "D.powf(D)", "(0..2).map(|i| (D + i).sin()).sum()"] {
-        let links: Vec<String> =
-            (1..40).map(|i| format!("d{i} = {}", link.replace('D', &format!("d{}", i - 1)))).collect();
-        let doubling = format!("{}, define(d0 = q[0] + m, {})", declare("d39"), links.join(", "));
-        assert!(only_message(&doubling).contains("more than 1000000 parts"), "{link}");
+        let (_, model, messages) = common::read(&doubling(link, 40), ITEM);
+        assert!(model.is_some(), "{link}: parts that are shared count once: {messages:?}");
+        let (_, model, messages) = common::read(&doubling(link, 300), ITEM);
+        assert!(
+            model.is_none() && messages[0].0.starts_with("this is nested more than 250 deep"),
+            "{link}: {messages:?}"
+        );
     }
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0}", i - 1)).collect();
     let doubling = format!("{}, define(d0 = q[0] * 1e300, {})", declare("d199"), links.join(", "));
@@ -158,7 +169,7 @@ fn expressions_that_double_are_a_message() {
     let matrices = "matrix![q[0], m; m, q[1]]";
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0}", i - 1)).collect();
     let doubling = format!("{}, define(d0 = {matrices}, {})", declare("d199.trace()"), links.join(", "));
-    assert!(only_message(&doubling).contains("more than 1000000 parts"));
+    assert!(only_message(&doubling).contains("products of 16384 factors"));
 }
 
 #[test]

@@ -71,6 +71,7 @@ fn declarations() -> Vec<(&'static str, String)> {
         ("Kinova", robot("kinova")),
         ("SO-100", robot("so100")),
         ("xArm7", robot("xarm7")),
+        ("Baxter", robot("baxter")),
         ("Go1", robot("go1")),
         ("Solo12", robot("solo12")),
         ("20 bodies", bodies(20, "")),

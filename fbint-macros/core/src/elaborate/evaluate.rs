@@ -17,10 +17,10 @@ use crate::syntax::{Shape, peel, plain};
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
-/// The most work that is done: entries that are evaluated, and nodes by hundreds. This bounds the time that nested sums take.
+/// The most work that is done: entries that are evaluated, and their parts by hundreds. This bounds the time that nested sums take.
 const MAX_WORK: usize = 300_000;
-/// The number of nodes that take as long to look at as an entry takes to be evaluated.
-const NODES_OF_AN_ENTRY: usize = 100;
+/// The number of parts that take as long to look at as an entry takes to be evaluated.
+const PARTS_OF_AN_ENTRY: usize = 100;
 
 impl Scope<'_> {
     /// The value of an expression. Stays within the limits whatever the expression is.
@@ -130,11 +130,11 @@ impl Scope<'_> {
         let mut links = links.into_iter().zip(operands);
         match fold {
             Fold::Sum => {
-                let (shape, mut nodes) = (first.shape(), 0);
-                self.count(&first, &mut nodes, binary.op)?;
+                let (shape, mut parts) = (first.shape(), 0);
+                self.count(&first, &mut parts, binary.op)?;
                 let mut terms = vec![first];
                 for ((op, _), operand) in links {
-                    self.count(&operand, &mut nodes, op)?;
+                    self.count(&operand, &mut parts, op)?;
                     terms.push(self.term(shape, op, operand)?);
                 }
                 Ok(ShapedExpression::sum(&terms))
@@ -347,16 +347,16 @@ impl Scope<'_> {
         Ok(start..end)
     }
 
-    /// Adds the nodes of a value to `nodes`. Refuses a value that is too large or too deep for later phases.
+    /// Adds the parts of a value to `parts`. Refuses a value that is too large or too deep for later phases.
     pub(super) fn count(
         &mut self,
         value: &ShapedExpression,
-        nodes: &mut usize,
+        parts: &mut usize,
         written: impl ToTokens,
     ) -> Reported<()> {
-        let before = *nodes;
-        let counted = value.count(nodes);
-        self.work += (*nodes - before) / NODES_OF_AN_ENTRY;
+        let before = *parts;
+        let counted = value.count(parts);
+        self.work += (*parts - before) / PARTS_OF_AN_ENTRY;
         counted.or_else(|message| self.fail(written, message))
     }
 
@@ -364,7 +364,7 @@ impl Scope<'_> {
     fn limited(&mut self, value: ShapedExpression, expression: &Expr) -> Value {
         // The value of a name was counted where it is defined, and is only copied here.
         if matches!(peel(expression), Expr::Path(_)) {
-            self.work += value.entries().len().div_ceil(NODES_OF_AN_ENTRY);
+            self.work += value.entries().len().div_ceil(PARTS_OF_AN_ENTRY);
             return Ok(value);
         }
         self.work += value.entries().len();

@@ -76,7 +76,7 @@ impl Scope<'_> {
         body: &Expr,
     ) -> Reported<Vec<ShapedExpression>> {
         let mut values: Vec<ShapedExpression> = Vec::new();
-        let mut nodes = 0;
+        let mut parts = 0;
         for member in members {
             let value = self.with_index(index, member, |scope| scope.evaluate(body))?;
             if let Some(first) = values.first()
@@ -85,7 +85,7 @@ impl Scope<'_> {
                 let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
                 return self.fail(body, message);
             }
-            self.count(&value, &mut nodes, &call.method)?;
+            self.count(&value, &mut parts, &call.method)?;
             values.push(value);
         }
         Ok(values)

@@ -7,12 +7,17 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
 
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::determinant::determinant;
 use crate::syntax::{MAX_ENTRIES, Shape};
 
-/// The most nodes of an expression, or of all entries of a value together.
-const MAX_NODES: usize = 1_000_000;
+/// The most parts of an expression, or of all entries of a value together. A part that occurs in several places counts once.
+const MAX_PARTS: usize = 1_000_000;
+/// Expressions that have no more when they are written out are not searched for equal parts.
+const FEW_PARTS: usize = 1_000;
+/// The most factors of a product when everything is multiplied out.
+const MAX_DEGREE: f64 = 10_000.0;
 /// The deepest expression: later phases recurse over it.
 const MAX_DEPTH: usize = 250;
 
@@ -72,10 +77,9 @@ impl ShapedExpression {
         self.entries.iter().flat_map(|entry| entry.symbols())
     }
 
-    /// Adds the nodes of all entries to `nodes`. Refuses a value that is too large or too deep for later phases: expressions share their
-    /// parts, and a chain of definitions can double what is written out at every link.
-    pub(super) fn count(&self, nodes: &mut usize) -> Result<(), String> {
-        self.entries.iter().try_for_each(|entry| count(entry, 1, nodes))
+    /// Adds the parts of all entries to `parts`. Refuses a value that is too large or too deep for later phases.
+    pub(super) fn count(&self, parts: &mut usize) -> Result<(), String> {
+        self.entries.iter().try_for_each(|entry| count(entry, parts))
     }
 
     pub(super) fn as_scalar(&self) -> Option<&Expression> {
@@ -155,8 +159,8 @@ impl ShapedExpression {
 
     /// The quantity of this shape with these entries. It builds no entry after the ones before are too large together.
     fn bounded(shape: Shape, entries: impl Iterator<Item = Expression>) -> Result<Self, String> {
-        let mut nodes = 0;
-        let fitting = entries.map(|entry| count(&entry, 1, &mut nodes).map(|()| entry));
+        let mut parts = 0;
+        let fitting = entries.map(|entry| count(&entry, &mut parts).map(|()| entry));
         Ok(Self::new(shape, fitting.collect::<Result<_, String>>()?))
     }
 
@@ -212,17 +216,38 @@ fn places(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..columns).flat_map(move |column| (0..rows).map(move |row| (row, column)))
 }
 
-/// Adds the nodes of an expression, which is on this level, to `nodes`. Ends where they are too many or too deep.
-fn count(expression: &Expression, level: usize, nodes: &mut usize) -> Result<(), String> {
-    *nodes += 1;
-    if *nodes > MAX_NODES {
-        let message = format!("this expression would have more than {MAX_NODES} parts when written out");
-        return Err(format!("{message}: the model is too large"));
-    }
-    if level > MAX_DEPTH {
+/// Adds the parts of an expression to `parts`. Ends where they are too many or too deep.
+fn count(expression: &Expression, parts: &mut usize) -> Result<(), String> {
+    if expression.depth() > MAX_DEPTH {
         return Err(format!("this is nested more than {MAX_DEPTH} deep when its definitions are written out"));
     }
-    expression.children().try_for_each(|child| count(child, level + 1, nodes))
+    // An operation has at most two parts that are no other operation's.
+    let written_out = expression.operations().saturating_mul(2).saturating_add(1);
+    if written_out <= FEW_PARTS {
+        *parts += written_out;
+    } else {
+        let degree = degree(expression, &Results::default());
+        if degree > MAX_DEGREE {
+            let message = format!("multiplied out, this expression would have products of {degree} factors");
+            return Err(format!("{message}, more than {MAX_DEGREE}: the model is too large"));
+        }
+        *parts += expression.extent();
+    }
+    if *parts > MAX_PARTS {
+        return Err(format!("this expression would have {parts} parts, more than {MAX_PARTS}: the model is too large"));
+    }
+    Ok(())
+}
+
+/// The most factors of a product when everything is multiplied out but arguments of functions: numbers have as many times their digits.
+fn degree(expression: &Expression, known: &Results<f64>) -> f64 {
+    let mut degrees = expression.children().map(|part| degree(part, known));
+    known.of(expression, || match expression {
+        Expression::Number(_) | Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => 1.0,
+        Expression::Sum(_) => degrees.fold(1.0, f64::max),
+        Expression::Product(_) => degrees.sum(),
+        Expression::Power(_, exponent) => degrees.next().unwrap_or(1.0) * to_f64(exponent).abs().max(1.0),
+    })
 }
 
 /// The fault of the expression's own numbers, which have to be within the range of a double, or of its value, if it consists of numbers

@@ -64,6 +64,7 @@ pub struct Parts(Arc<Shared>);
 struct Shared {
     identity: Identity,
     operations: usize,
+    depth: usize,
     parts: Box<[Expression]>,
 }
 
@@ -73,6 +74,12 @@ impl Parts {
     pub(super) fn operations(&self) -> usize {
         self.0.operations
     }
+
+    /// The levels of the deepest part.
+    #[inline]
+    pub(super) fn depth(&self) -> usize {
+        self.0.depth
+    }
 }
 
 impl From<Vec<Expression>> for Parts {
@@ -80,7 +87,8 @@ impl From<Vec<Expression>> for Parts {
         let length = Identity(parts.len() as u128).with(0);
         let identity = parts.iter().fold(length, |identity, part| identity.with(part.identity().0));
         let operations = parts.iter().fold(0, |sum: usize, part| sum.saturating_add(part.operations()));
-        Self(Arc::new(Shared { identity, operations, parts: parts.into() }))
+        let depth = parts.iter().map(Expression::depth).max().unwrap_or(0);
+        Self(Arc::new(Shared { identity, operations, depth, parts: parts.into() }))
     }
 }
 

@@ -1,13 +1,11 @@
-//! The limits on the length of derived expressions. Algebra multiplies out integrals and brackets, which share nothing then: a product of
-//! many sums has derivatives that take minutes and gigabytes, although the code in the end is short. Equations count by their distinct
-//! parts.
+//! The limits on the length of derived expressions, by their distinct parts.
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::table::Table;
 use crate::derivation::{Field, IntegralId};
-use crate::expression::Symbol;
+use crate::expression::{Expression, Symbol};
 
-/// The largest number of operations of one expression, without any sharing.
+/// The largest number of operations of one expression.
 const MOST_OPERATIONS: usize = 1_000_000;
 
 /// An expression that is too long.
@@ -41,9 +39,9 @@ pub(super) fn check_observables(
     constraints: &[IntegralId],
 ) -> Result<(), Overlong> {
     observables.iter().try_for_each(|(id, observable)| {
-        check(DerivedExpression::Integral(id), observable.value.operations())?;
+        check(DerivedExpression::Integral(id), operations(&observable.value))?;
         let mut slopes = observable.gradient.iter();
-        slopes.try_for_each(|(state, slope)| check(DerivedExpression::Derivative(id, *state), slope.operations()))
+        slopes.try_for_each(|(state, slope)| check(DerivedExpression::Derivative(id, *state), operations(slope)))
     })?;
     let mut pairs = constraints.iter().enumerate().flat_map(|(i, g)| constraints[..i].iter().map(move |f| (*f, *g)));
     pairs.try_for_each(|(f, g)| {
@@ -61,6 +59,12 @@ pub(super) fn check_field(field: &Field) -> Result<(), Overlong> {
         })
     })?;
     field.rates.iter().try_for_each(|(state, rate)| check(DerivedExpression::Rate(state), rate.size()))
+}
+
+/// The operations of an expression, each distinct one once where there are too many otherwise.
+pub(super) fn operations(expression: &Expression) -> usize {
+    let written_out = expression.operations();
+    if written_out > MOST_OPERATIONS { expression.size() } else { written_out }
 }
 
 fn check(expression: DerivedExpression, operations: usize) -> Result<(), Overlong> {

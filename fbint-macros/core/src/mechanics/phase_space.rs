@@ -1,5 +1,6 @@
 //! Phase space: observables with their gradients, and their bracket.
 
+use super::extent::operations;
 use super::simplify::Simplify;
 use crate::derivation::{Drive, SparseRow, Structure, Symbols};
 use crate::expression::Expression;
@@ -64,6 +65,6 @@ impl PhaseSpace<'_> {
 
     /// The operations in {f, g} before anything in it cancels.
     pub(super) fn operations_of_bracket(&self, f: &SparseRow, g: &SparseRow) -> usize {
-        self.structure.bracket(self.symbols, f, g).map(|(f, _, g)| f.operations() + g.operations()).sum()
+        self.structure.bracket(self.symbols, f, g).map(|(f, _, g)| operations(f) + operations(g)).sum()
     }
 }

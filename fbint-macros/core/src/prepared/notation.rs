@@ -14,7 +14,7 @@ use crate::expression::{Expression, Function, Symbol};
 const SHORT: usize = 12;
 /// The deepest expression that is written or read.
 const DEEPEST: usize = 1_000;
-/// The most parts of all expressions that are written or read, counted as often as they occur.
+/// The most parts of all expressions that are read. A part that has a name counts once.
 const LARGEST: usize = 1 << 18;
 /// The digits of the largest number.
 const MOST_DIGITS: usize = 10_000;
@@ -96,7 +96,7 @@ impl<'e> Lines<'e> {
     }
 }
 
-/// An expression that was read, and how deep it is.
+/// An expression that was read, and its length: the number of its terms or factors when sums in sums and products in products are one.
 type Read = (Expression, usize);
 
 /// Gives expressions back from their text: nothing where it is not one, or one that is too large.
@@ -122,19 +122,16 @@ impl Reader {
 
     /// An expression.
     pub(super) fn expression(&mut self, text: &str) -> Option<Expression> {
-        let (expression, _) = self.whole(text)?;
-        // What is named may unfold to more than can be looked at.
-        self.size = self.size.saturating_add(expression.operations());
-        (self.size <= LARGEST).then_some(expression)
+        Some(self.whole(text)?.0)
     }
 
-    fn whole(&self, text: &str) -> Option<Read> {
+    fn whole(&mut self, text: &str) -> Option<Read> {
         let mut rest = text;
-        self.part(&mut rest, 0).filter(|_| rest.is_empty())
+        self.part(&mut rest, 0).filter(|_| rest.is_empty() && self.size <= LARGEST)
     }
 
     /// The part at the beginning of a text, which is within `depth` others. The text after it is left.
-    fn part(&self, text: &mut &str, depth: usize) -> Option<Read> {
+    fn part(&mut self, text: &mut &str, depth: usize) -> Option<Read> {
         let Some(inner) = text.strip_prefix('(') else {
             let (word, rest) = text.split_at(text.find([' ', ')']).unwrap_or(text.len()));
             *text = rest;
@@ -147,7 +144,9 @@ impl Reader {
             parts.push(self.part(&mut rest, depth + 1)?);
         }
         *text = rest.strip_prefix(')')?;
-        operated(operation, parts)
+        let (expression, length) = operated(operation, parts)?;
+        self.size = self.size.saturating_add(length);
+        (expression.depth() <= DEEPEST).then_some((expression, length))
     }
 
     fn word(&self, word: &str) -> Option<Read> {
@@ -168,7 +167,13 @@ impl Reader {
 
 /// An operation on parts.
 fn operated(operation: &str, parts: Vec<Read>) -> Option<Read> {
-    let depth = 1 + parts.iter().map(|(_, depth)| *depth).max()?;
+    let is_joined = |part: &Expression| match part {
+        Expression::Sum(_) => operation == "+",
+        Expression::Product(_) => operation == "*",
+        _ => false,
+    };
+    let lengths = parts.iter().map(|(part, length)| if is_joined(part) { *length } else { 1 });
+    let length = lengths.fold(0, usize::saturating_add);
     let parts: Vec<Expression> = parts.into_iter().map(|(expression, _)| expression).collect();
     let expression = match (operation, &parts[..]) {
         ("+", [_, _, ..]) => Expression::Sum(parts.into()),
@@ -179,7 +184,7 @@ fn operated(operation: &str, parts: Vec<Read>) -> Option<Read> {
             Expression::Call(Function::ALL.into_iter().find(is_called)?, parts.into())
         }
     };
-    (depth <= DEEPEST).then_some((expression, depth))
+    Some((expression, length))
 }
 
 /// A number that counts something.

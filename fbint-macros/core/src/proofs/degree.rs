@@ -145,22 +145,22 @@ fn size(number: &BigInt) -> f64 {
 
 /// The degree of a polynomial in one symbol; `None` of what is not polynomial in it.
 pub(super) fn degree_in(expression: &Expression, symbol: Symbol) -> Option<usize> {
-    match expression {
-        Expression::Symbol(other) => Some(usize::from(*other == symbol)),
-        Expression::Number(_) | Expression::Pi => Some(0),
-        Expression::Sum(terms) => {
-            terms.iter().try_fold(0, |degree: usize, term| Some(degree.max(degree_in(term, symbol)?)))
-        }
-        Expression::Product(factors) => {
-            factors.iter().try_fold(0, |degree: usize, factor| degree.checked_add(degree_in(factor, symbol)?))
-        }
-        Expression::Power(base, exponent) => match degree_in(base, symbol)? {
-            0 => Some(0),
-            degree if exponent.is_integer() => exponent.to_integer().to_usize()?.checked_mul(degree),
-            _ => None,
-        },
-        Expression::Call(..) => (!expression.symbols().contains(&symbol)).then_some(0),
+    fn degree(part: &Expression, symbol: Symbol, known: &Results<Option<usize>>) -> Option<usize> {
+        let mut degrees = part.children().map(|part| degree(part, symbol, known));
+        known.of(part, || match part {
+            Expression::Symbol(other) => Some(usize::from(*other == symbol)),
+            Expression::Number(_) | Expression::Pi => Some(0),
+            Expression::Sum(_) => degrees.try_fold(0, |most: usize, degree| Some(most.max(degree?))),
+            Expression::Product(_) => degrees.try_fold(0, |sum: usize, degree| sum.checked_add(degree?)),
+            Expression::Power(_, exponent) => match degrees.next()?? {
+                0 => Some(0),
+                degree if exponent.is_integer() => exponent.to_integer().to_usize()?.checked_mul(degree),
+                _ => None,
+            },
+            Expression::Call(..) => degrees.all(|degree| degree == Some(0)).then_some(0),
+        })
     }
+    degree(expression, symbol, &Results::default())
 }
 
 /// The coefficients of the powers of a symbol from 1 on: derivatives where it is 0, over factorials.
