@@ -143,16 +143,18 @@ fn gradient_of(
         return Some(Rc::new(is_variable(*symbol).then(|| (*symbol, Expression::one())).into_iter().collect()));
     }
     known.of(expression, || {
-        // By each variable, what all parts contribute.
-        let mut terms: BTreeMap<Symbol, Vec<Expression>> = BTreeMap::new();
+        // By each variable, what the parts with this variable contribute, after a 0 where a part before has none: a number has the place of
+        // the first one in a sum.
+        let mut terms: BTreeMap<Symbol, (usize, Vec<Expression>)> = BTreeMap::new();
         for (place, part) in expression.children().enumerate() {
             for (symbol, slope) in &*gradient_of(part, is_variable, known)? {
-                let of_parts =
-                    terms.entry(*symbol).or_insert_with(|| vec![Expression::zero(); expression.children().len()]);
-                of_parts[place] = chained(expression, place, slope.clone())?;
+                let (followed, of_parts) = terms.entry(*symbol).or_default();
+                of_parts.extend((*followed == of_parts.len() && *followed < place).then(Expression::zero));
+                of_parts.push(chained(expression, place, slope.clone())?);
+                *followed += 1;
             }
         }
-        let sums = terms.into_iter().map(|(symbol, of_parts)| (symbol, Expression::sum(of_parts)));
+        let sums = terms.into_iter().map(|(symbol, (_, of_parts))| (symbol, Expression::sum(of_parts)));
         Some(Rc::new(sums.filter(|(_, slope)| !slope.is_zero()).collect()))
     })
 }

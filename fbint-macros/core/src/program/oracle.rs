@@ -230,12 +230,14 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)
     pub(crate) fn projection(&self) -> Vec<N> {
         let variance = |state| N::varying(Unknown::Variance(state), self.point.draw(Draw::Variance(state)));
-        let dot = |a: &Table<Symbol, N>, b: &Table<Symbol, N>| -> N {
-            let nonzero = a.iter().zip(b.rows()).filter(|((_, a), b)| !a.is_zero() && !b.is_zero());
-            sum(nonzero.map(|((state, a), b)| variance(state).times(a).times(b)))
+        let nonzero = |row: &Table<Symbol, N>| -> Vec<Symbol> {
+            row.iter().filter(|(_, entry)| !entry.is_zero()).map(|(state, _)| state).collect()
         };
+        let columns = self.gradients.map(nonzero);
         let entry = |i: IntegralId, j: IntegralId| {
-            let product = dot(&self.gradients[i], &self.gradients[j]);
+            let (a, b) = (&self.gradients[i], &self.gradients[j]);
+            let common = columns[i].iter().filter(|state| !b[**state].is_zero());
+            let product = sum(common.map(|state| variance(*state).times(&a[*state]).times(&b[*state])));
             if i != j {
                 return product;
             }
@@ -260,7 +262,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     /// S DF^T y for a diagonal matrix S.
     fn combined(&self, y: &[N], scale: impl Fn(Symbol) -> N) -> Vec<N> {
         let entry = |state: Symbol| {
-            let terms = y.iter().zip(self.gradients.rows());
+            let terms = y.iter().zip(self.gradients.rows()).filter(|(_, row)| !row[state].is_zero());
             scale(state).times(&sum(terms.map(|(y, row)| y.times(&row[state]))))
         };
         self.derivation.symbols.states().map(entry).collect()

@@ -12,9 +12,11 @@
 //! Canonical systems with velocity constraints have such fields: the sleigh takes 47 operations so and 53 by gradients, two blades 16 and
 //! 22, the rolling disk 35 either way; where there are holonomic constraints and forces, too, gradients took 151 in place of 161.
 
+use std::cell::OnceCell;
+
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
-use super::multipliers::{constraint_multipliers, weights};
+use super::multipliers::weights;
 use super::normalise::Normalised;
 use super::switches::Switch;
 use super::systems::{solve, solve_system};
@@ -30,13 +32,18 @@ pub(crate) struct FunctionParts<'a> {
     pub(crate) switches: &'a [Switch],
     /// The beginning of functions that need normalised gradients.
     normalised: (Lowering<'a>, Normalised),
+    /// The beginning of functions that need the solutions of the linear systems, with the weights of constraints in X.
+    solved: OnceCell<(Lowering<'a>, Weights)>,
 }
+
+/// By what each constraint's normalised row enters X, where brackets determine it.
+type Weights = Vec<(IntegralId, Monomial)>;
 
 impl<'a> FunctionParts<'a> {
     pub(crate) fn new(derivation: &'a Derivation, switches: &'a [Switch]) -> Self {
         let mut lowering = Lowering::with_switches(&derivation.symbols, switches);
         let normalised = Normalised::of(derivation, &mut lowering);
-        Self { derivation, switches, normalised: (lowering, normalised) }
+        Self { derivation, switches, normalised: (lowering, normalised), solved: OnceCell::new() }
     }
 
     /// The beginning of a function that needs no normalised gradients.
@@ -44,14 +51,29 @@ impl<'a> FunctionParts<'a> {
         Lowering::with_switches(&self.derivation.symbols, self.switches)
     }
 
+    /// Once for all functions that begin so.
+    fn solved(&self) -> (Lowering<'a>, Weights) {
+        let solved = || {
+            let mut lowering = self.normalised.0.clone();
+            let weights = self.solve(&mut lowering);
+            (lowering, weights)
+        };
+        self.solved.get_or_init(solved).clone()
+    }
+
+    fn solve(&self, lowering: &mut Lowering<'a>) -> Weights {
+        if self.derivation.constraints().is_none() {
+            solve(lowering, &self.derivation.field);
+        }
+        weights(self.derivation, &self.normalised.1, lowering)
+    }
+
     /// The beginning of a function of the unknowns of the linear systems, for which their symbols stand.
     fn lowering_with_multipliers(&self) -> Lowering<'a> {
         let derivation = self.derivation;
-        let (mut lowering, normalised) = self.normalised.clone();
-        if derivation.constraints().is_none() {
-            solve(&mut lowering, &derivation.field);
-        }
-        for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
+        let (mut lowering, weights) = self.solved();
+        for (constraint, weight) in weights {
+            let multiplier = weight.negated().times(&self.normalised.1.factors[constraint].inverse());
             if let Some(symbol) = derivation.symbols.multiplier(constraint) {
                 let value = lowering.materialise(&multiplier);
                 lowering.bind(symbol, Monomial::value(value));
@@ -140,12 +162,11 @@ pub(crate) fn squared_gradients(parts: &FunctionParts<'_>) -> Program {
 /// The constraints' part of X.
 pub(crate) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
-    let (mut lowering, normalised) = parts.normalised.clone();
+    let (mut lowering, weights) = parts.solved();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
     let is_multiplier = |symbol: &Symbol| derivation.symbols.constraint(*symbol).is_some();
     if derivation.constraints().is_some() {
-        let weights = weights(derivation, &normalised, &mut lowering);
-        add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
+        add_flow(derivation, &parts.normalised.1, &mut lowering, &weights, &mut rows);
         add_power(derivation, &mut lowering, &mut rows);
     } else if derivation.field.systems.iter().flat_map(|system| &system.unknowns).any(is_multiplier) {
         add_reactions(derivation, &mut lowering, &mut rows);
@@ -157,7 +178,6 @@ pub(crate) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
 /// Adds what the multipliers contribute to the rates, directly and through what linear systems are solved for. Both are linear in them.
 fn add_reactions(derivation: &Derivation, lowering: &mut Lowering, rows: &mut Table<Symbol, Vec<Monomial>>) {
     let field = &derivation.field;
-    solve(lowering, field);
     let is_multiplier = |symbol: Symbol| derivation.symbols.constraint(symbol).is_some();
     add_parts(field, &is_multiplier, lowering, rows);
     let owed = |b: &Expression| Expression::sum(parts(b, &is_multiplier));
@@ -209,13 +229,14 @@ pub(crate) fn normalisation(parts: &FunctionParts<'_>) -> Program {
 /// X with the laws of inputs in the place of the inputs.
 pub(crate) fn closed_loop(parts: &FunctionParts<'_>) -> Program {
     let derivation = parts.derivation;
-    let (mut lowering, normalised) = parts.normalised.clone();
+    let mut lowering = parts.normalised.0.clone();
     let laws: Vec<Monomial> = derivation.laws.iter().map(|law| lowering.monomial(law)).collect();
     for (input, law) in derivation.symbols.inputs().zip(laws) {
         lowering.bind(input, law);
     }
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
-    add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
+    let weights = parts.solve(&mut lowering);
+    add_dynamics(parts, weights, &mut lowering, &mut rows);
     let outputs = lowering.sums(order(derivation), rows.into_iter().collect());
     lowering.builder.finish(outputs)
 }
@@ -223,12 +244,21 @@ pub(crate) fn closed_loop(parts: &FunctionParts<'_>) -> Program {
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
 fn field(parts: &FunctionParts<'_>, with_dynamics: bool, with_feedback: bool) -> Program {
     let derivation = parts.derivation;
-    let (mut lowering, normalised) = parts.normalised.clone();
-    let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
+    let normalised = &parts.normalised.1;
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
-    if with_dynamics {
-        add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
-    }
+    let (mut lowering, integrals) = if with_feedback {
+        let mut lowering = parts.normalised.0.clone();
+        let integrals = normalised.integrals(&mut lowering);
+        if with_dynamics {
+            let weights = parts.solve(&mut lowering);
+            add_dynamics(parts, weights, &mut lowering, &mut rows);
+        }
+        (lowering, integrals)
+    } else {
+        let (mut lowering, weights) = parts.solved();
+        add_dynamics(parts, weights, &mut lowering, &mut rows);
+        (lowering, Vec::new())
+    };
     if with_feedback {
         let law = lowering.weigh(integrals);
         for (id, gradient) in normalised.rows.iter() {
@@ -250,21 +280,20 @@ fn order(derivation: &Derivation) -> TermOrder {
     if derivation.constraints().is_some() { TermOrder::Arranged } else { TermOrder::Written }
 }
 
-/// Adds X, term by term.
+/// Adds X, term by term, after linear systems are solved.
 fn add_dynamics(
-    derivation: &Derivation,
-    normalised: &Normalised,
+    parts: &FunctionParts<'_>,
+    mut weights: Weights,
     lowering: &mut Lowering,
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
+    let (derivation, normalised) = (parts.derivation, &parts.normalised.1);
     if derivation.constraints().is_none() {
-        solve(lowering, &derivation.field);
         for (state, rate) in derivation.field.rates.iter() {
             rows[state].extend(lowering.terms(rate));
         }
         return;
     }
-    let mut weights = weights(derivation, normalised, lowering);
     weights.extend(derivation.integrals.energy().map(|energy| (energy, normalised.factors[energy].clone())));
     add_flow(derivation, normalised, lowering, &weights, rows);
     for force in &derivation.drive.forces {
@@ -284,11 +313,14 @@ fn add_flow(
     weights: &[(IntegralId, Monomial)],
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
+    let symbols = &derivation.symbols;
+    let structure: Vec<(Symbol, SparseRow)> =
+        symbols.states().map(|state| (state, derivation.structure.row(symbols, state))).collect();
     for (id, weight) in weights {
-        for state in derivation.symbols.states() {
-            for (column, entry) in derivation.structure.row(&derivation.symbols, state) {
-                let slope = normalised.rows[*id].get(&column).map(|slope| slope.clone().times(weight));
-                rows[state].extend(slope.map(|slope| lowering.monomial(&entry).times(&slope)));
+        for (state, row) in &structure {
+            for (column, entry) in row {
+                let slope = normalised.rows[*id].get(column).map(|slope| slope.clone().times(weight));
+                rows[*state].extend(slope.map(|slope| lowering.monomial(entry).times(&slope)));
             }
         }
     }

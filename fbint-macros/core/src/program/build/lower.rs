@@ -360,51 +360,6 @@ impl<'a> Lowering<'a> {
         sum
     }
 
-    /// Takes out factors, as long as two terms share one. Terms that cancel then are left out.
-    pub(crate) fn collect(&mut self, mut terms: Vec<Monomial>) -> Vec<Monomial> {
-        while let Some(factor) = self.most_shared_factor(&terms) {
-            terms = self.take_out(terms, &factor);
-        }
-        terms
-    }
-
-    /// The factor that most terms share, vectors' entries before parameters before scalars; `None` if no two share one.
-    fn most_shared_factor(&mut self, terms: &[Monomial]) -> Option<Monomial> {
-        let mut counts: BTreeMap<(DependsOn, Value, bool), usize> = BTreeMap::new();
-        for term in terms {
-            for (&value, &exponent) in &term.factors {
-                *counts.entry((self.kind(value), value, exponent < 0)).or_insert(0) += 1;
-            }
-        }
-        let best = counts
-            .into_iter()
-            .filter(|&(_, count)| count >= 2)
-            .min_by_key(|&((kind, value, _), count)| (kind, std::cmp::Reverse(count), value));
-        match best {
-            Some(((_, value, reciprocal), _)) => Some(Monomial {
-                coefficient: Coefficient::one(),
-                factors: BTreeMap::from([(value, if reciprocal { -1 } else { 1 })]),
-            }),
-            None => most_shared_coefficient(terms).map(Monomial::coefficient),
-        }
-    }
-
-    /// Replaces the terms that contain `factor` by one: `factor` times the sum of what remains of them.
-    fn take_out(&mut self, terms: Vec<Monomial>, factor: &Monomial) -> Vec<Monomial> {
-        let contains = |term: &Monomial| match factor.factors.first_key_value() {
-            Some((value, &exponent)) => term.factors.get(value).is_some_and(|power| power.signum() == exponent),
-            None => term.coefficient.abs() == factor.coefficient && !term.factors.is_empty(),
-        };
-        let (with, mut rest): (Vec<_>, Vec<_>) = terms.into_iter().partition(contains);
-        let inverse = factor.to_power(-1);
-        let remainder = with.into_iter().map(|term| term.times(&inverse)).collect();
-        let remainder = self.sum(remainder);
-        // One opaque value, so that the same factor is not taken out of the product again.
-        let product = self.opaque(&remainder.times(factor));
-        rest.extend((!product.is_zero()).then_some(product));
-        rest
-    }
-
     /// The value of a monomial: parameters and scalars are multiplied first, because they are shared by vectors' entries.
     pub(crate) fn materialise(&mut self, monomial: &Monomial) -> Value {
         if let Some((base, times, rest)) = monomial.as_power()
@@ -491,20 +446,6 @@ impl<'a> Lowering<'a> {
         }
         self.kinds[value.index()]
     }
-}
-
-/// The number that most terms have, with either sign; `None` if no two have one. Terms that are numbers do not count.
-fn most_shared_coefficient(terms: &[Monomial]) -> Option<Coefficient> {
-    let mut counts: HashMap<Coefficient, usize> = HashMap::new();
-    for term in terms.iter().filter(|term| !term.factors.is_empty()) {
-        let magnitude = term.coefficient.abs();
-        if !magnitude.is_one() {
-            *counts.entry(magnitude).or_insert(0) += 1;
-        }
-    }
-    let most = counts.values().copied().max().filter(|most| *most >= 2)?;
-    let shared = counts.into_iter().filter(|&(_, count)| count == most);
-    shared.map(|(coefficient, _)| coefficient).max_by_key(Coefficient::rational)
 }
 
 /// Whether minus the sum of the terms is computed: where this term is negative, so that a - b and b - a are one value, unless

@@ -1,5 +1,6 @@
 //! A derivation as programs: expressions are lowered, linear systems unrolled, and functions put together of both.
 
+mod collect;
 mod constants;
 mod factor;
 pub(crate) mod fields;

@@ -7,16 +7,6 @@ use super::normalise::Normalised;
 use crate::derivation::{Derivation, IntegralId, Unknowns};
 use crate::program::code::Value;
 
-/// c, from the weights of the normalised rows.
-pub(crate) fn constraint_multipliers(
-    derivation: &Derivation,
-    normalised: &Normalised,
-    lowering: &mut Lowering,
-) -> Vec<(IntegralId, Monomial)> {
-    let weights = weights(derivation, normalised, lowering).into_iter();
-    weights.map(|(id, weight)| (id, weight.negated().times(&normalised.factors[id].inverse()))).collect()
-}
-
 /// By what each constraint's normalised row enters v = grad H - Df^T c: -c times the row's factor.
 pub(crate) fn weights(
     derivation: &Derivation,
