@@ -393,7 +393,7 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
 impl<S: FeedbackSystem, T: Scalar> PlainField<S, T> {
     /// The fields that `member` gives for each lane.
     pub(crate) fn gather<'a>(member: &dyn Fn(usize) -> &'a PlainField<S>) -> Self {
-        Self { system: S::gather(&|lane| &member(lane).system), laws: Laws::Followed, sliding: Sliding::NONE }
+        Self { system: S::gather(&|lane| &member(lane).system), laws: member(0).laws, sliding: Sliding::NONE }
     }
 }
 

@@ -151,17 +151,22 @@ impl<'m> Evaluation<'m> {
     ///
     /// # Errors
     ///
-    /// If the inputs are functions in Rust, which have no derivatives.
+    /// If the inputs are functions in Rust, which have no derivatives, or laws that are sampled.
     pub fn run_slopes(
         &self,
         start: &[f64],
         direction: &RunDirection,
         (method, h, steps): (ExplicitMethod, f64, u64),
     ) -> Result<(Vec<f64>, Vec<f64>), Error> {
-        if self.inputs.is_none() && self.model.input().is_some() {
+        let refuse = |reason| {
             let (system, method) = (self.model.facts().name, "the derivative of a run");
-            let reason = "its inputs are a function in Rust: declare their laws, or give them as numbers";
-            return Err(Error::NotApplicable { method, system, reason });
+            Err(Error::NotApplicable { method, system, reason })
+        };
+        if self.inputs.is_none() && self.model.input().is_some() {
+            return refuse("its inputs are a function in Rust: declare their laws, or give them as numbers");
+        }
+        if self.inputs.is_none() && self.model.facts().law_delay.is_some() {
+            return refuse("the laws of its inputs are sampled: give the inputs as numbers");
         }
         let x = duals(start, &direction.start);
         let prepared = duals(&self.prepared, &direction.prepared);

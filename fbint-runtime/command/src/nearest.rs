@@ -13,6 +13,9 @@ pub fn find(what: &str, name: &str, known: &[&str]) -> Result<usize, Box<dyn Err
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     let list = known.join(", ");
+    if known.is_empty() {
+        return format!("unknown {what} `{name}`: there is none");
+    }
     match nearest(name, known) {
         Some(candidate) => format!("unknown {what} `{name}`, did you mean `{candidate}`? known: {list}"),
         None => format!("unknown {what} `{name}`, known: {list}"),

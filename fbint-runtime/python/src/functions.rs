@@ -1,6 +1,10 @@
 //! Functions of a model at states, as arrays: mechanics, linear systems, and derivatives.
 
-use fbint_command::catalogue::{AnyModel, Evaluation, ExplicitMethod, RunDirection, Unknown, slopes_by_differences};
+use fbint_command::catalogue::{
+    AnyModel, Evaluation, ExplicitMethod, Feedback, FlatSignal, Inputs, Plan, RunDirection, Unknown,
+    slopes_by_differences,
+};
+use fbint_command::runtime::{Error, Method, Settings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -10,6 +14,7 @@ use crate::contents;
 use crate::entries::{self, List, Named, of_states};
 use crate::keywords;
 use crate::model::Model;
+use crate::stepper::Held;
 
 /// The most steps between two questions whether Ctrl-C was pressed.
 const MOST_STEPS: u64 = 10_000_000;
@@ -178,7 +183,8 @@ impl Model {
     /// inputs: the inputs by name, which are constant; by default those that the model gives itself.
     ///
     /// Returns a Sensitivity: the state of shape (n,), by_start (n, n) and by_parameters (n, p). It differentiates the steps, to
-    /// rounding; states are not projected. The start does not follow the parameters.
+    /// rounding; states are not projected. The start does not follow the parameters. A run that an event ends or resets, and laws that are
+    /// sampled, raise a ValueError. Steps pass switches as they are: there derivatives are of the order of the step.
     #[pyo3(signature = (until=10.0, *, method="rk4", step=1e-3, start=None, inputs=None))]
     fn sensitivity<'py>(
         &self,
@@ -216,7 +222,16 @@ impl Model {
             return Err(PyValueError::new_err(message));
         }
         let run = (method, (until - from) / steps, steps as u64);
-        let of = Evaluation::new(model.flat(), Self::inputs(&*model, inputs)?);
+        let inputs = Self::inputs(&*model, inputs)?;
+        let (h, plain) = (run.1, Settings { from, projection: None, ..Settings::new(Method::Rk4 { h: run.1 }, until) });
+        let method = match method {
+            ExplicitMethod::Euler => Method::Euler { h },
+            ExplicitMethod::Midpoint => Method::Midpoint { h },
+            ExplicitMethod::Heun => Method::Heun { h },
+            ExplicitMethod::Rk4 => plain.method,
+        };
+        check_events(self.model(), &start, Settings { method, ..plain }, inputs.as_deref())?;
+        let of = Evaluation::new(model.flat(), inputs);
         let places = entries::places(model.facts().variables);
         let unit =
             |entry: usize| (0..start.len()).map(|other| f64::from(u8::from(other == entry))).collect::<Vec<f64>>();
@@ -256,6 +271,36 @@ impl Model {
             })
         };
         entries::places(model.facts().parameters).into_iter().map(direction).collect()
+    }
+}
+
+/// Refuses a run that an event ends or resets, across which it has no derivatives.
+fn check_events(
+    mut model: Box<dyn AnyModel>,
+    start: &[f64],
+    settings: Settings,
+    inputs: Option<&[f64]>,
+) -> PyResult<()> {
+    if let Some(values) = inputs {
+        let held = Held::of(values);
+        model.set_inputs(Inputs::new(model.facts().input_names.to_vec(), move || held.copied()));
+    }
+    let mut signals = crate::model::Signals::new();
+    let outcome = model.run(start, &Plan::new(settings, Feedback::None), None, &mut |_| signals.look());
+    signals.raise()?;
+    let run = match outcome {
+        Ok(run) => run,
+        Err(Error::Failed(failure)) => return Err(PyValueError::new_err(Error::Failed(failure).to_string())),
+        // A start off the constraints has derivatives.
+        Err(_) => return Ok(()),
+    };
+    let has_effect = |name: &str, reset: bool| reset || run.ended_by.as_deref() == Some(name);
+    match run.events.iter().find(|event| has_effect(&event.name, event.reset.is_some())) {
+        Some(event) => Err(PyValueError::new_err(format!(
+            "the event `{}` ends or resets the run at t = {:?}, and a derivative does not pass it: end before",
+            event.name, event.time
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fbint_command::catalogue::{AnyModel, Continuation, FlatSignal, Inputs, Plan};
-use fbint_command::runtime::Settings;
+use fbint_command::runtime::{Settings, SystemFacts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -61,7 +61,14 @@ struct SteppedRun {
 type GivenInput = (usize, AtomicU64);
 
 /// Inputs that hold for a call.
-struct Held(Arc<[GivenInput]>);
+pub(crate) struct Held(Arc<[GivenInput]>);
+
+impl Held {
+    /// All inputs of a model, as these numbers.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        Self(values.iter().map(|value| AtomicU64::new(value.to_bits())).enumerate().collect())
+    }
+}
 
 impl FlatSignal for Held {
     fn at(&self, _: f64, _: &[f64], inputs: &mut [f64]) {
@@ -276,6 +283,7 @@ impl Stepper {
         if run.ended_by.is_some() {
             return Ok(());
         }
+        run.check(model.facts(), given.as_ref())?;
         let from = run.time;
         let until = match (until, plan.settings.method.step()) {
             (Some(until), _) => until,
@@ -332,6 +340,26 @@ impl Stepper {
 }
 
 impl SteppedRun {
+    /// Refuses what has to last from one call to the next: samples of laws, and counts of occurrences.
+    fn check(&self, facts: &SystemFacts, others: Option<&Inputs>) -> PyResult<()> {
+        let is_given = |input: usize, name: &str| {
+            self.inputs.iter().any(|(place, _)| *place == input) || others.is_some_and(|others| others.give(name))
+        };
+        let mut laws = facts.input_names.iter().enumerate().filter(|(_, name)| !facts.open_inputs.contains(name));
+        let sampled = laws.find(|(input, name)| facts.law_delay.is_some() && !is_given(*input, name));
+        let counted = facts.events.iter().find(|event| event.count.is_some_and(|count| count > 1));
+        let refusal = match (sampled, counted) {
+            (Some((_, name)), _) => {
+                format!("the law of `{name}` is sampled, and a stepper keeps no samples: give `{name}`")
+            }
+            (None, Some(event)) => {
+                format!("the event `{}` has a `count`, and a stepper counts in each call anew: use `run`", event.name)
+            }
+            (None, None) => return Ok(()),
+        };
+        Err(PyValueError::new_err(refusal))
+    }
+
     /// Gives an input a number from here on.
     fn give(&mut self, input: usize, value: f64) {
         if let Some((_, bits)) = self.inputs.iter().find(|(place, _)| *place == input) {

@@ -61,7 +61,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
             system: S::gather(&|lane| &member(lane).system),
             gain: K::gather(&|lane| &member(lane).gain),
             targets: Targets::gather(&|lane| &member(lane).targets),
-            laws: Laws::Followed,
+            laws: member(0).laws,
             sliding: Sliding::NONE,
         }
     }

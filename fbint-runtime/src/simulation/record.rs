@@ -484,7 +484,8 @@ impl<'a> Record<'a> {
 
     /// Whether the last sample is the last good state.
     fn is_last_sampled(&self) -> bool {
-        self.trajectory.iter().next_back().is_some_and(|sample| sample.time == self.last.time)
+        let is_last = |sample: SampleRow<'_>| sample.time == self.last.time && *sample.state == *self.last.state;
+        self.trajectory.iter().next_back().is_some_and(is_last)
     }
 
     fn blow_up(&mut self, failed: &FlatSample) -> Error {

@@ -38,6 +38,22 @@ fn run(model: &dyn AnyModel, method: Method, until: f64) -> Run {
     model.run(&model.start().unwrap(), &plan, None, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
+/// The last sample is the state at the end, after the reset, however the run is sampled.
+#[test]
+fn a_run_that_a_reset_ends_has_it_in_its_last_sample() {
+    let model = model(
+        "#[feedback_system(coordinates(y), momenta(p), hamiltonian = p.powi(2) / 2 + 10 * y,
+            event(floor = y, falling, count = 2, reset(p = -p / 2)), start(y = 0.2, p = 0))] struct Ball;",
+    );
+    // It falls for 0.2 s, flies for 0.2 s, and leaves with a quarter of its speed.
+    for method in [Method::Rk4 { h: 1e-2 }, Method::Rk4 { h: 0.03 }, Method::Dop853 { rtol: 1e-12, atol: None }] {
+        let run = run(&*model, method, 5.0);
+        let last = run.trajectory.last().unwrap();
+        assert_eq!((last.time, &last.state), (run.time, &run.state), "{method:?}");
+        assert!((run.time - 0.4).abs() < 1e-12 && (run.state[1] - 0.5).abs() < 1e-11, "{method:?}: {:?}", run.state);
+    }
+}
+
 #[test]
 fn a_text_bounces_and_ends() {
     let model = model(BALL);

@@ -139,6 +139,46 @@ def test_steps_meet_events():
     assert stepper.events == ()
 
 
+BRAKED = """
+#[feedback_system(
+    coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2,
+    input(brake = -p, every = 1 / 4, delay = 1), force(p = brake), start(x = 0, p = 1),
+)]
+struct Braked;
+"""
+
+
+def test_a_stepper_refuses_what_would_have_to_outlast_a_call():
+    stepper = fbint.model(BRAKED)().stepper(step=0.01)
+    with pytest.raises(ValueError, match="give `brake`"):
+        stepper.step(0.1)
+    for time in [0.5, 1.0]:
+        stepper.step(time, brake=-1.0)
+    numpy.testing.assert_allclose(stepper.state[:2], [0.5, 0.0], atol=1e-12)
+    counting = fbint.model(BALL.replace("falling,", "falling, count = 3,"))()
+    with pytest.raises(ValueError, match="`floor` has a `count`"):
+        counting.stepper().step(0.1)
+    for method in ["rk4", "dop853"]:
+        run = counting.run(until=10, method=method)
+        assert run.ended_by == "floor" and abs(run.t[-1] - 2.5) < 1e-12
+        # The last sample is the state after the reset.
+        assert abs(run.p[-1] - 4) < 1e-11
+
+
+def test_a_derivative_passes_neither_a_reset_nor_a_sample():
+    ball = fbint.model(BALL)()
+    end, by_start, _ = ball.sensitivity(until=0.4, step=0.01)
+    numpy.testing.assert_allclose(end, [1 - 4 * 0.4**2, -8 * 0.4], atol=1e-12)
+    numpy.testing.assert_allclose(by_start, [[1, 0.4], [0, 1]], atol=1e-12)
+    with pytest.raises(ValueError, match="`floor` .* at t = 0.5"):
+        ball.sensitivity(until=0.75, step=0.01)
+    braked = fbint.model(BRAKED)()
+    with pytest.raises(ValueError, match="sampled: give the inputs as numbers"):
+        braked.sensitivity(until=1.0, step=0.01)
+    end, *_ = braked.sensitivity(until=1.0, step=0.01, inputs={"brake": -1.0})
+    numpy.testing.assert_allclose(end[:2], [0.5, 0.0], atol=1e-12)
+
+
 def test_mistakes_of_steps_name_the_remedy():
     system = fbint.model(CART)()
     stepper = system.stepper(method="dop853")

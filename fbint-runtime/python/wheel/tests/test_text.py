@@ -287,8 +287,9 @@ def test_switches_and_sampled_laws_are_part_of_texts():
         assert abs(run.x[-1] - 0.5) < 1e-8 and abs(run.p[-1]) < 1e-12
     Braked = fbint.model("""#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, input(brake = -k * p, every = 1 / 4),
         force(p = brake), default(k = 1), start(x = 0, p = 1))] struct Braked { k: f64 }""")
-    run = Braked().run(1, method="dop853")
-    assert abs(run.p[-1] - 0.75**4) < 1e-14
+    for options in [{"method": "dop853"}, *({"method": of, "step": 1 / 32} for of in ["rk4", "gauss4", "gauss8", "gauss16"])]:
+        run = Braked().run(1, **options)
+        assert abs(run.p[-1] - 0.75**4) < 1e-14
 
 
 def test_control_characters_of_a_text_are_shown():
