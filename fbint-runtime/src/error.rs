@@ -8,13 +8,19 @@ pub(crate) mod extremes;
 pub(crate) mod failure;
 #[cfg(feature = "std")]
 pub(crate) mod memory;
+pub(crate) mod names;
+#[cfg(feature = "std")]
+mod report;
 
 use core::fmt;
 
 use crate::error::dependence::Dependence;
 use crate::error::extremes::Extremes;
 #[cfg(feature = "std")]
-use crate::error::failure::{Cause, Failure, UndefinedInput};
+use crate::error::failure::{Reason, StepFailure, UndefinedInput};
+#[cfg(feature = "std")]
+use crate::error::names::HeldTimes;
+use crate::error::names::{GivenName, Listed};
 use crate::system::StateEntry;
 
 /// Why a field, a start or a run was refused.
@@ -371,6 +377,127 @@ impl From<Failure> for Error {
     }
 }
 
+/// A run that ended before its end: why, and where.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Why the run ended.
+    pub cause: Cause,
+    /// The time after the step that failed, or of the last good state where no step could be made.
+    pub time: f64,
+    /// The time of the last good state.
+    pub last_time: f64,
+    /// The last state in which everything was finite and within its bound, flat.
+    pub last_state: Vec<f64>,
+    /// Its entries.
+    pub entries: &'static [StateEntry],
+    /// The constraints that are nearly dependent there, or were on the way, if there are such.
+    pub dependence: Option<Dependence>,
+    /// Parameters that may be the reason, because their squares are out of the range of doubles.
+    pub extremes: Extremes,
+    /// The time and the flat state of every sample until then, and of the last good state.
+    pub trajectory: Vec<(f64, Vec<f64>)>,
+}
+
+/// Why a run ended before its end.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// No further step can be made.
+    #[error("{}", Reason(.reason, .entry))]
+    Step {
+        /// Why not.
+        reason: StepFailure,
+        /// The entry of the state that is not finite beyond, or whose rate is not.
+        entry: Option<&'static str>,
+    },
+    /// An input is not a finite number.
+    #[error("the input `{}` is {:?} at t = {:?}: inputs must be finite numbers at all times of the run", .0.name, .0.value, .0.time)]
+    Input(UndefinedInput),
+    /// An event function is not a finite number.
+    #[error(
+        "the event `{event}` is {value:?} at t = {time:?}: event functions must be finite numbers at all times of the run"
+    )]
+    Event {
+        /// The name of the event.
+        event: String,
+        /// The value of its function.
+        value: f64,
+        /// When.
+        time: f64,
+    },
+    /// A run cannot start from the state after a reset.
+    #[error("the reset of the event `{event}` gives a state from which no run can start: {refusal}")]
+    Reset {
+        /// The name of the event.
+        event: String,
+        /// Why this start is refused.
+        refusal: Box<Error>,
+    },
+    /// Resets of an event follow one another at once, or the event function rests at 0 after one.
+    #[error(
+        "the event `{event}` accumulates at t = {time:?}, after it has occurred {resets} times: its resets no longer lead away from it; \
+         make it terminal before the motion comes to rest there, or go on with a model of the motion that rests"
+    )]
+    Accumulation {
+        /// The name of the event.
+        event: String,
+        /// The number of its occurrences.
+        resets: u64,
+        /// When.
+        time: f64,
+    },
+    /// A switch of the field is met again and again.
+    #[error(
+        "the field switches at `{switch}` = 0 again and again at t = {time:?}, and goes on neither on one side nor between them: make \
+         what switches there smooth, as `(x / 1e-3).tanh()` in place of `x.signum()`"
+    )]
+    Chattering {
+        /// The function at whose zeros the field switches.
+        switch: String,
+        /// When.
+        time: f64,
+    },
+    /// The field was not finite before the step.
+    #[error("the rate of `{name}` is {value:?} in the state before; the field is not defined there")]
+    Rate {
+        /// The entry of the state.
+        name: &'static str,
+        /// Its rate.
+        value: f64,
+    },
+    /// An entry of the state is not finite.
+    #[error(
+        "`{name}` is {value:?}; take a smaller step or smaller gains, or end before the solution leaves the field's domain"
+    )]
+    Entry {
+        /// The entry, the first of several.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// An integral is not finite, though the state is.
+    #[error("the integral `{name}` is {value:?}; take a smaller step or smaller gains, or end where it is defined")]
+    Integral {
+        /// The integral, the first of several.
+        name: &'static str,
+        /// Its change.
+        value: f64,
+    },
+    /// An integral is far from its target.
+    #[error(
+        "of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step, smaller gains or a method with error control"
+    )]
+    Growth {
+        /// The integral whose change is largest against its bound.
+        integral: &'static str,
+        /// That change, F - F_target.
+        change: f64,
+    },
+}
+
 /// The message, not the variant: this is what a `main` that returns an error prints.
 impl fmt::Debug for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -380,75 +507,4 @@ impl fmt::Debug for Error {
 
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::Setting { what, value }) }
-}
-
-/// A name as it was given, which may be one of nothing. A long one is cut, so that it takes no allocator to keep it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct GivenName {
-    bytes: [u8; Self::LONGEST],
-    length: usize,
-    is_cut: bool,
-}
-
-impl GivenName {
-    /// The number of bytes that are kept.
-    const LONGEST: usize = 48;
-
-    pub(crate) fn new(name: &str) -> Self {
-        let kept = name.char_indices().map(|(at, letter)| at + letter.len_utf8());
-        let length = kept.take_while(|end| *end <= Self::LONGEST).last().unwrap_or(0);
-        let mut bytes = [0; Self::LONGEST];
-        bytes.iter_mut().zip(name.bytes()).take(length).for_each(|(place, byte)| *place = byte);
-        Self { bytes, length, is_cut: length < name.len() }
-    }
-
-    /// The name, or its beginning.
-    pub fn as_str(&self) -> &str {
-        self.bytes.get(..self.length).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
-    }
-}
-
-impl fmt::Display for GivenName {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}{}", self.as_str(), if self.is_cut { ".." } else { "" })
-    }
-}
-
-impl fmt::Debug for GivenName {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:?}", self.as_str())
-    }
-}
-
-/// A mistake in the times of a table.
-#[cfg(feature = "std")]
-struct HeldTimes<'a>(&'a usize, &'a f64, &'a Option<f64>);
-
-#[cfg(feature = "std")]
-impl fmt::Display for HeldTimes<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(index, time, before) = self;
-        match before {
-            Some(before) => write!(
-                out,
-                "the table of inputs has the time {time:?} at index {index} after {before:?}: times must be finite and increase, and \
-                 the end of the table comes after all of them"
-            ),
-            None => {
-                write!(out, "the table of inputs is empty: give at least one input with the time from which it holds")
-            }
-        }
-    }
-}
-
-/// Names in a row: `a`, `b`, `c`.
-struct Listed<'a>(&'a [StateEntry]);
-
-impl core::fmt::Display for Listed<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        for (index, entry) in self.0.iter().enumerate() {
-            write!(out, "{}`{}`", if index == 0 { "" } else { ", " }, entry.name)?;
-        }
-        Ok(())
-    }
 }

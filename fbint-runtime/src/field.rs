@@ -8,11 +8,13 @@ pub(crate) mod feedback;
 #[cfg(feature = "std")]
 pub(crate) mod flat;
 pub(crate) mod gains;
+pub(crate) mod laws;
 pub(crate) mod policy;
 pub(crate) mod sides;
 
 use derive_where::derive_where;
 
+use self::laws::{Laws, under_laws};
 use self::sides::{Motion, Side, Sliding};
 use crate::error::failure::UndefinedInput;
 use crate::numbers::entries::Entries;
@@ -183,9 +185,6 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
     }
 }
 
-/// The distance at which a central difference errs about as much by its length as by rounding, the cube root of epsilon.
-pub(crate) const DIFFERENCE: f64 = 6e-6;
-
 /// The range of inputs that are known at all times.
 pub(crate) const ALWAYS: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
@@ -269,34 +268,6 @@ impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::B
     }
 }
 
-/// A function that adds to an entry of a Jacobian, by its row and its column.
-type AddEntry<'a, T> = dyn FnMut(usize, usize, T) + 'a;
-
-/// The Jacobian of the field of a prepared system, by the state and the inputs; false where it is not known.
-type JacobianOf<'a, P, T> = dyn FnMut(&P, &mut AddEntry<'_, T>) -> bool + 'a;
-
-/// The Jacobian of a field under the laws of its inputs, by the chain rule; `jacobian` differentiates the field of a prepared system by the
-/// state and the inputs.
-pub(crate) fn under_laws<S: FeedbackSystem, T: Scalar>(
-    (system, laws): (&S::Prepared<T>, Laws),
-    x: &Vector<S, T>,
-    jacobian: &mut JacobianOf<'_, S::Prepared<T>, T>,
-    add: &mut AddEntry<'_, T>,
-) -> bool {
-    let facts = system.facts();
-    if !facts.has_laws() || laws == Laws::Held {
-        return jacobian(system, add);
-    }
-    let (states, mut is_known) = (facts.state.len(), false);
-    system.with_law_slopes(x, &mut |system, slope| {
-        is_known = jacobian(system, &mut |row, column, value| match column.checked_sub(states) {
-            None => add(row, column, value),
-            Some(input) => (0..states).for_each(|entry| add(row, entry, value * slope(input, entry))),
-        });
-    });
-    is_known
-}
-
 /// The vector field X of the system `S`, without feedback.
 #[derive_where(Clone, Copy, Debug)]
 pub struct PlainField<S: FeedbackSystem, T: Scalar = f64> {
@@ -317,32 +288,7 @@ impl<S: FeedbackSystem> PlainField<S> {
     }
 }
 
-/// Whether inputs follow their laws, or have the numbers of the prepared system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Laws {
-    Followed,
-    Held,
-}
-
-impl Laws {
-    /// The system with its inputs in a state.
-    #[inline(always)]
-    pub(crate) fn apply<S: FeedbackSystem, T: Scalar>(
-        self,
-        system: &S::Prepared<T>,
-        x: &Vector<S, T>,
-    ) -> S::Prepared<T> {
-        if self == Self::Followed { under_law::<S, T>(system, x) } else { *system }
-    }
-}
-
 impl<S: FeedbackSystem> Sealed for PlainField<S> {}
-
-/// The system under the laws of its inputs in a state.
-#[inline(always)]
-pub(crate) fn under_law<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, x: &Vector<S, T>) -> S::Prepared<T> {
-    if system.facts().has_laws() { system.under_law(x) } else { *system }
-}
 
 /// The motion of a system along X, with inputs that are given.
 fn given_motion<S: FeedbackSystem>(system: &S::Prepared<f64>) -> Motion<'_, S> {

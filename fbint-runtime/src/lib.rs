@@ -106,16 +106,17 @@ pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 #[cfg(feature = "ensemble")]
 #[doc(hidden)]
 pub use ensemble::{FlatEnsembleRun, MediumLanes, NarrowLanes};
+pub use error::Error;
 pub use error::dependence::Dependence;
 pub use error::extremes::Extremes;
 pub use error::failure::UndefinedInput;
-#[cfg(feature = "std")]
-pub use error::failure::{Cause, Failure};
 pub use error::failure::{StepError, StepFailure};
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use error::memory::Storage;
-pub use error::{Error, GivenName};
+pub use error::names::GivenName;
+#[cfg(feature = "std")]
+pub use error::{Cause, Failure};
 pub use fbint_macros::feedback_system;
 #[doc(hidden)]
 pub use field::driver::holds_at;

@@ -13,15 +13,13 @@ use derive_where::derive_where;
 
 use crate::field::feedback::Feedback;
 use crate::field::policy::{ConstantGain, GainPolicy};
-use crate::field::under_law;
 use crate::hold::projection::{Projection, Projector};
-use crate::numbers::entries::Entries;
 use crate::stages::tableau::Tableau;
 use crate::system::derivatives::{DifferentiableSystem, Direction, Gradient};
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::{Integrals, PreparedSystem, Vector};
 #[cfg(feature = "std")]
 pub use series::SeriesRun;
-use step::{Adjoint, Change, Passage};
+use step::{Adjoint, Change, Law, Passage, StepContext, value};
 
 /// More checkpoints than this are not used: with them a run of 814,385 steps is repeated four times.
 const MOST_CHECKPOINTS: usize = 64;
@@ -84,19 +82,6 @@ pub struct Sensitivity<S: DifferentiableSystem> {
     projection: Option<Projection>,
 }
 
-/// y = K (F - F_target) with a constant diagonal K.
-#[derive_where(Clone, Copy, Debug)]
-struct Law<S: FeedbackSystem> {
-    gains: Integrals<S>,
-    targets: Integrals<S>,
-}
-
-impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Law<S> {
-    fn weigh(&self, integrals: Integrals<S>) -> Integrals<S> {
-        Entries::from_fn(|i| self.gains[i] * (integrals[i] - self.targets[i]))
-    }
-}
-
 impl<S: DifferentiableSystem> Sensitivity<S> {
     /// Derivatives of runs with the field X of a system with its parameters, and with its inputs if it has any.
     pub fn new(system: S::Prepared<f64>) -> Self {
@@ -115,11 +100,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     }
 
     fn value(&self, x: &Vector<S>) -> Vector<S> {
-        let system = under_law::<S, f64>(&self.system, x);
-        match &self.law {
-            None => system.vector_field(x),
-            Some(law) => system.feedback_field(x, law),
-        }
+        value::<S>(&self.system, self.law.as_ref(), x)
     }
 
     /// A run from `start`, with the derivatives of its state along directions, which are solutions of the variational equations of its
@@ -159,7 +140,8 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
             let targets = crate::hold::consistent_start::targets::<S, f64>(&self.system, start);
             Projector::starting_at(self.system, start, targets, projection)
         });
-        StepContext { sensitivity: *self, projector, from: self.system.facts().time_in(start) }
+        let from = self.system.facts().time_in(start);
+        StepContext { system: self.system, law: self.law, projector, from }
     }
 }
 
@@ -190,16 +172,6 @@ impl<S: DifferentiableSystem, const K: usize> TangentRun<S, K> {
     pub fn derivatives(&self) -> [Vector<S>; K] {
         self.changes.map(|change| *change.of_state())
     }
-}
-
-/// The data that all steps of a run share.
-#[derive_where(Clone, Copy, Debug)]
-struct StepContext<S: DifferentiableSystem> {
-    sensitivity: Sensitivity<S>,
-    /// At the start.
-    projector: Option<Projector<S>>,
-    /// The time at the start, or 0 where the state does not have it.
-    from: f64,
 }
 
 impl<S: DifferentiableSystem> StepContext<S> {
@@ -272,8 +244,9 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numbers::entries::Entries;
     use crate::stages::tableau::RK4;
-    use crate::{DrivenSystem, Method, Simulation, feedback_system};
+    use crate::{DrivenSystem, FeedbackSystem, Method, Simulation, feedback_system};
 
     /// A trolley whose thrust follows the state, the time and the parameters; nothing gives the wind.
     #[feedback_system(

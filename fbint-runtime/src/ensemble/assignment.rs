@@ -2,13 +2,22 @@
 
 use std::vec::Vec;
 
-use super::gains::{AloneField, LaneFields};
+use super::gains::{AloneField, InLanes, LaneFields};
 use super::members::{AssignedMember, Numbers};
 use super::samples::Track;
-use super::side_by_side::SideBySide;
+use super::setup::{EnsembleSetup, ResolvedSettings};
 use crate::error::Error;
 use crate::numbers::lanes::Lanes;
 use crate::system::{FeedbackSystem, Integrals, Vector};
+
+/// The runs of members in lanes.
+pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
+    pub(super) setup: &'a EnsembleSetup<'m, S>,
+    pub(super) settings: &'a ResolvedSettings,
+    pub(super) gains: &'a (dyn InLanes<S, V> + Sync),
+    /// Runs a member alone, which knows when and why something is wrong with it.
+    pub(super) alone: &'a (dyn Fn(usize) -> Track + Sync),
+}
 
 /// Which members of an ensemble have the lanes: as many as there are lanes have one, and the others wait for one.
 pub(super) struct LaneAssignment<'c, 'm, S: FeedbackSystem, const V: usize> {

@@ -54,6 +54,7 @@ use crate::numbers::lanes::Lanes;
 use crate::simulation::samples::FlatSamples;
 use crate::simulation::{FlatRun, Run, Sample, Simulation};
 use crate::system::{FeedbackSystem, Vector};
+use assignment::SideBySide;
 use gains::Boxed;
 pub use gains::EnsembleGains;
 use progress::EnsembleProgress;
@@ -62,7 +63,6 @@ pub use run::EnsembleRun;
 pub use samples::FlatEnsembleRun;
 use samples::Track;
 use setup::{EnsembleSetup, ResolvedSettings, Systems};
-use side_by_side::SideBySide;
 pub use statistics::{Statistics, Summary};
 
 /// The most entries of a state for which lanes of [`WIDE`] vectors are fastest, by the bench `ensembles`.

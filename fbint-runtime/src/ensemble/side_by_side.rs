@@ -2,14 +2,13 @@
 
 use std::vec::Vec;
 
-use super::assignment::LaneAssignment;
+use super::assignment::{LaneAssignment, SideBySide};
 use super::controlled::ControlledLaneSteps;
 use super::fixed::{FixedLaneSteps, FixedMethod};
-use super::gains::InLanes;
 use super::lane_loop::{self, LaneStepper};
 use super::samples::{FlatEnsembleRun, Track};
 use super::series::{self, SeriesLaneSteps};
-use super::setup::{EnsembleSetup, EnsembleStepping, ResolvedSettings};
+use super::setup::EnsembleStepping;
 use crate::error::Error;
 use crate::method::settings::Settings;
 use crate::numbers::lanes::Lanes;
@@ -21,15 +20,6 @@ use crate::system::FeedbackSystem;
 const MEMBERS_PER_LANE: usize = 32;
 /// The least number of blocks under error control for every thread, if lanes can be filled.
 const BLOCKS_PER_THREAD: usize = 4;
-
-/// The runs of members in lanes.
-pub(super) struct SideBySide<'a, 'm, S: FeedbackSystem, const V: usize> {
-    pub(super) setup: &'a EnsembleSetup<'m, S>,
-    pub(super) settings: &'a ResolvedSettings,
-    pub(super) gains: &'a (dyn InLanes<S, V> + Sync),
-    /// Runs a member alone, which knows when and why something is wrong with it.
-    pub(super) alone: &'a (dyn Fn(usize) -> Track + Sync),
-}
 
 impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
     pub(super) fn run(&self) -> Result<FlatEnsembleRun, Error> {

@@ -12,8 +12,9 @@ use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use crate::error::Error;
 use crate::error::failure::UndefinedInput;
+use crate::field::laws::DIFFERENCE;
 use crate::field::sides::Side;
-use crate::field::{ALWAYS, DIFFERENCE, Driver, Field, TakesInput};
+use crate::field::{ALWAYS, Driver, Field, TakesInput};
 use crate::hold::consistent_start::size_of_variable;
 use crate::numbers::entries::Entries;
 #[cfg(feature = "std")]

@@ -9,9 +9,10 @@ use derive_where::derive_where;
 
 use crate::error::Error;
 use crate::field::gains::Gains;
+use crate::field::laws::{Laws, under_laws};
 use crate::field::policy::{ConstantGain, GainPolicy, Targets};
 use crate::field::sides::{self, Motion, Side, Sliding};
-use crate::field::{Field, Laws, TakesInput, under_laws};
+use crate::field::{Field, TakesInput};
 use crate::hold::consistent_start::{check_distinct, check_start, targets};
 use crate::numbers::scalar::Scalar;
 use crate::numbers::sealed::Sealed;

@@ -8,7 +8,7 @@
 
 use core::any::Any;
 
-use crate::field::{DIFFERENCE, Laws};
+use crate::field::laws::{DIFFERENCE, Laws};
 use crate::numbers::dual::Dual;
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::sum;

@@ -19,7 +19,8 @@ use self::constraint_set::{check, check_finite, go_shortest, scaled_constraints,
 pub(crate) use self::constraint_set::{
     check_flat_distinct, check_flat_start, flat_targets, project_start, projected_start, scales, undetermined_reactions,
 };
-use crate::error::{Error, GivenName};
+use crate::error::Error;
+use crate::error::names::GivenName;
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{add, inner, largest, not_finite};
 use crate::numbers::scalar::Scalar;

@@ -41,6 +41,7 @@ pub(crate) mod flat;
 #[cfg(feature = "std")]
 mod land;
 mod landing;
+mod outcome;
 mod proportion;
 mod settle;
 
@@ -51,8 +52,9 @@ use derive_where::derive_where;
 
 #[cfg(feature = "std")]
 pub(crate) use self::land::{Land, Landed, Lander, LandingMemory};
-use self::landing::DoubtfulStep;
-pub(crate) use self::landing::Landing;
+use self::outcome::DoubtfulStep;
+pub(crate) use self::outcome::Landing;
+pub use self::outcome::Projected;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::proportion::{LEFT, ROUNDING};
 pub use self::proportion::{LeftOutReason, Omission};
@@ -166,25 +168,6 @@ impl Hold {
             Self::ByDefault => None,
             Self::Chosen(projection) => projection,
         }
-    }
-}
-
-/// The findings and the effect of projecting a state of the system `S`.
-#[derive_where(Clone, Copy, Debug, PartialEq)]
-pub struct Projected<S: FeedbackSystem, T: Scalar = f64> {
-    /// F - F_target before the projection.
-    pub violation: Integrals<S, T>,
-    /// The vector that the projection subtracted from the state.
-    pub correction: Vector<S, T>,
-    /// The part that was left out of the projection, if any.
-    pub left_out: Option<Omission>,
-}
-
-impl<S: FeedbackSystem, T: Scalar> Projected<S, T> {
-    /// A projection that found and moved nothing.
-    pub(crate) fn nothing() -> Self {
-        let zero = T::from_f64(0.0);
-        Self { violation: filled(zero), correction: filled(zero), left_out: None }
     }
 }
 

@@ -7,6 +7,8 @@ use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::larger::Larger;
 use crate::numbers::scalar::Scalar;
 use crate::stages::tableau::{ControlConstants, Response};
+#[cfg(feature = "std")]
+use crate::stages::tolerance::OF_RUN;
 
 /// The safety factor of a step below the size that just meets the tolerance.
 const SAFETY: f64 = 0.9;
@@ -15,8 +17,6 @@ pub(crate) const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
 
 /// A step that moves nothing by more than this part of the tolerance has seen nothing, or the beginning of something.
 pub(crate) const REST: f64 = 1e-3;
-/// The longest step after such a one of a system that depends on the time, as a fraction of the run.
-pub(crate) const OF_RUN: f64 = 1.0 / 250.0;
 
 /// The longest step, whatever the error.
 #[derive(Clone, Copy, Debug)]

@@ -22,6 +22,7 @@ mod pair;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::pair::MOST_STAGES;
 pub(crate) use self::pair::{ControlConstants, DOP853_PAIR, DORMAND_PRINCE_PAIR, ErrorEstimate, Pair, Response};
+pub use self::pair::{DOP853, DORMAND_PRINCE};
 #[cfg(feature = "std")]
 pub(crate) use self::pair::{Weights, combined, row, table};
 use crate::numbers::entries::Entries;
@@ -113,12 +114,6 @@ pub const RK4: Tableau<4> = Tableau::new(
     Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
 )
 .switching(Difference { stages: [0.125, -0.125, -0.125, -0.875], end: 1.0 });
-
-/// Dormand and Prince's method of order 5, for fixed steps.
-pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step();
-
-/// Dormand and Prince's method of order 8 with 12 stages, for fixed steps.
-pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step();
 
 impl<const S: usize> Tableau<S> {
     const fn new(a: [[f64; S]; S], b: [f64; S], error: Difference<S>) -> Self {

@@ -9,7 +9,9 @@ use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::larger::Larger;
 use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
-use crate::stages::step_size::OF_RUN;
+
+/// The longest step of a system that depends on the time after a step that moved nothing, as a fraction of the run.
+pub(crate) const OF_RUN: f64 = 1.0 / 250.0;
 
 /// An error estimate counts where it is this many times the rounding of the rates.
 const ROUNDINGS: f64 = 8.0;

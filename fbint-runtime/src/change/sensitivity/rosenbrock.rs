@@ -12,7 +12,7 @@
 
 use super::Sensitivity;
 use crate::error::failure::StepFailure;
-use crate::field::{Laws, under_law, under_laws};
+use crate::field::laws::{Laws, under_law, under_laws};
 use crate::numbers::dual::Dual;
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{filled, sum};

@@ -24,14 +24,50 @@
 
 use derive_where::derive_where;
 
-use super::StepContext;
-use crate::field::under_law;
-use crate::hold::projection::{LAST, SPIKE};
+use crate::field::laws::under_law;
+use crate::hold::projection::{LAST, Projector, SPIKE};
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{difference, filled, sum};
 use crate::stages::tableau::Tableau;
 use crate::system::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
+
+/// y = K (F - F_target) with a constant diagonal K.
+#[derive_where(Clone, Copy, Debug)]
+pub(super) struct Law<S: FeedbackSystem> {
+    pub(super) gains: Integrals<S>,
+    pub(super) targets: Integrals<S>,
+}
+
+impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Law<S> {
+    fn weigh(&self, integrals: Integrals<S>) -> Integrals<S> {
+        Entries::from_fn(|i| self.gains[i] * (integrals[i] - self.targets[i]))
+    }
+}
+
+/// The data that all steps of a run share.
+#[derive_where(Clone, Copy, Debug)]
+pub(super) struct StepContext<S: DifferentiableSystem> {
+    pub(super) system: S::Prepared<f64>,
+    pub(super) law: Option<Law<S>>,
+    /// At the start.
+    pub(super) projector: Option<Projector<S>>,
+    /// The time at the start, or 0 where the state does not have it.
+    pub(super) from: f64,
+}
+
+/// The field of a system, with feedback by a law if there is one.
+pub(super) fn value<S: DifferentiableSystem>(
+    system: &S::Prepared<f64>,
+    law: Option<&Law<S>>,
+    x: &Vector<S>,
+) -> Vector<S> {
+    let system = under_law::<S, f64>(system, x);
+    match law {
+        None => system.vector_field(x),
+        Some(law) => system.feedback_field(x, law),
+    }
+}
 
 /// A run at the end of a step.
 #[derive_where(Clone, Copy, Debug)]
@@ -131,8 +167,8 @@ impl<S: DifferentiableSystem> Adjoint<S> {
 impl<S: DifferentiableSystem> StepContext<S> {
     /// Makes a step.
     pub(super) fn step<const N: usize>(&self, method: &Tableau<N>, passage: &mut Passage<S>, h: f64) -> Taken<S, N> {
-        let (start, field) = (passage.x, |x: &Vector<S>| self.sensitivity.value(x));
-        let facts = self.sensitivity.system.facts();
+        let (start, field) = (passage.x, |x: &Vector<S>| value::<S>(&self.system, self.law.as_ref(), x));
+        let facts = self.system.facts();
         let points = |k: &[Vector<S>; N]| core::array::from_fn(|i| method.point(i, &start, h, k));
         passage.steps += 1;
         let time = self.time_after(passage.steps, h);
@@ -165,13 +201,13 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 
     fn tangent(&self, x: &Vector<S>, change: &Change<S>, state: Vector<S>) -> Vector<S> {
-        let has_laws = self.sensitivity.system.facts().has_laws();
-        let system = &under_law::<S, f64>(&self.sensitivity.system, x);
+        let has_laws = self.system.facts().has_laws();
+        let system = &under_law::<S, f64>(&self.system, x);
         let mut everything = PreparedDirection { state, ..change.direction };
         if has_laws {
-            everything.inputs = S::law_tangent(&self.sensitivity.system, x, &everything).1;
+            everything.inputs = S::law_tangent(&self.system, x, &everything).1;
         }
-        let (_, tangent) = match (&self.sensitivity.law, change.is_of_state && !has_laws) {
+        let (_, tangent) = match (&self.law, change.is_of_state && !has_laws) {
             (None, true) => S::vector_field_state_tangent(system, x, &state),
             (None, false) => S::vector_field_tangent(system, x, &everything),
             (Some(law), true) => S::feedback_field_state_tangent(system, x, &law.gains, &law.targets, &state),
@@ -181,15 +217,15 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 
     fn adjoint(&self, x: &Vector<S>, weights: &Vector<S>) -> Gradient<S> {
-        let system = &under_law::<S, f64>(&self.sensitivity.system, x);
-        let gradient = match &self.sensitivity.law {
+        let system = &under_law::<S, f64>(&self.system, x);
+        let gradient = match &self.law {
             None => S::vector_field_adjoint(system, x, weights),
             Some(law) => S::feedback_field_adjoint(system, x, &law.gains, &law.targets, weights),
         };
         if !system.facts().has_laws() {
             return gradient;
         }
-        let by_law = S::law_adjoint(&self.sensitivity.system, x, &gradient.inputs);
+        let by_law = S::law_adjoint(&self.system, x, &gradient.inputs);
         Gradient {
             state: sum(&gradient.state, 1.0, &by_law.state),
             parameters: sum(&gradient.parameters, 1.0, &by_law.parameters),
@@ -199,7 +235,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
 
     /// The change of a run from `start` along a direction.
     pub(super) fn change(&self, start: &Vector<S>, direction: &Direction<S>) -> Change<S> {
-        let system = &self.sensitivity.system;
+        let system = &self.system;
         let mut others = direction.parameters.as_ref().iter().chain(direction.inputs.as_ref());
         let is_of_state = others.all(|change| *change == 0.0);
         let direction = direction.prepare(system);
@@ -226,14 +262,14 @@ impl<S: DifferentiableSystem> StepContext<S> {
         change.direction.state = method.end_of(&v, h, &k);
         if let (Some(step), Some(projector)) = (&taken.projection, &self.projector) {
             change.derivative = self.tangent(&step.end, change, change.direction.state);
-            let error = method.error_of(self.sensitivity.system.facts()).of(&k, &change.derivative, h);
+            let error = method.error_of(self.system.facts()).of(&k, &change.derivative, h);
             let (mean, end) = (change.mean, change.direction.state);
             let slopes = projector.slopes_of_squares(&step.error, &step.end);
             let square: Vector<S> = Entries::from_fn(|i| slopes[i][0] * error[i] + slopes[i][1] * end[i]);
             let next = sum(&mean, LAST, &difference(&square, &mean));
             change.mean = Entries::from_fn(|i| if step.has_spike(i) { square[i] } else { next[i] });
             let variances = Entries::from_fn(|i| if step.has_spike(i) { square[i] } else { mean[i] });
-            let ([targets, _], system) = (projector.onto(), &self.sensitivity.system);
+            let ([targets, _], system) = (projector.onto(), &self.system);
             let (mut x, noise) = (step.end, projector.noise(h));
             for _ in 0..projector.iterations() {
                 let (moved, change_of_move) = S::projection_tangent(
@@ -254,7 +290,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
 
     /// Takes derivatives by what the run is after a step to those by what it was before it.
     pub(super) fn pull_back<const N: usize>(&self, method: &Tableau<N>, taken: &Taken<S, N>, adjoint: &mut Adjoint<S>) {
-        let (h, estimate) = (taken.h, method.error_of(self.sensitivity.system.facts()));
+        let (h, estimate) = (taken.h, method.error_of(self.system.facts()));
         // What the estimate of the error adds to the gradients by f+ and by the stages: h d and h d_i times this.
         let mut by_error: Vector<S> = filled(0.0);
         let mut begins_with_derivative = false;
@@ -295,7 +331,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
     fn pull_back_projection(&self, step: &TakenProjection<S>, h: f64, adjoint: &mut Adjoint<S>) -> Vector<S> {
         let mut by_variances: Vector<S> = filled(0.0);
         let Some(projector) = &self.projector else { return by_variances };
-        let ([targets, _], noise, system) = (projector.onto(), projector.noise(h), &self.sensitivity.system);
+        let ([targets, _], noise, system) = (projector.onto(), projector.noise(h), &self.system);
         for iterations in (0..projector.iterations()).rev() {
             let mut x = step.end;
             for _ in 0..iterations {
@@ -318,7 +354,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
         if self.projector.is_none() {
             return gradient;
         }
-        let system = &self.sensitivity.system;
+        let system = &self.system;
         let by_targets = S::integrals_adjoint(system, start, &of_targets::<S>(system, &targets));
         Gradient {
             state: sum(&gradient.state, 1.0, &by_targets.state),

@@ -11,55 +11,13 @@
 //! step stands, its end moves onto the constraint set by the shortest way, and energy and invariants are held at the level that they have
 //! there. An integral that jumps, as an angle does by 2 pi, is left out alone.
 
-use derive_where::derive_where;
-
+use super::Projector;
+use super::outcome::{DoubtfulStep, Landing, Projected};
 use super::proportion::{ROUNDING, comes_closer};
 use super::settle::{Doubt, Level, Projection};
-use super::{Projected, Projector};
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{difference, filled};
-use crate::numbers::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
-
-/// Where a step ended, and how that end was projected.
-#[derive_where(Clone, Copy)]
-pub(crate) struct Landing<S: FeedbackSystem, T: Scalar = f64> {
-    /// Where the step ended before its end was projected.
-    pub(crate) end: Vector<S, T>,
-    /// The diagonal of S in the projection.
-    pub(crate) variances: Vector<S, T>,
-    pub(crate) projected: Projected<S, T>,
-    /// F - F_target after the projection, where it was evaluated.
-    pub(crate) left: Integrals<S, T>,
-}
-
-impl<S: FeedbackSystem> Landing<S> {
-    /// The landing before the first step.
-    pub(crate) fn nothing() -> Self {
-        Self { end: filled(0.0), variances: filled(0.0), projected: Projected::nothing(), left: filled(0.0) }
-    }
-
-    /// Whether the square of what the projection moved an entry by is at most `most` times its variance, for every entry.
-    #[inline(always)]
-    pub(super) fn is_within(&self, most: f64) -> bool {
-        let correction = &self.projected.correction;
-        (0..Vector::<S>::LEN).fold(true, |all, i| all & (correction[i] * correction[i] <= most * self.variances[i]))
-    }
-}
-
-/// A step after which an entry of the error is out of the ordinary, or the projection by the errors before is out of proportion.
-#[derive_where(Clone, Copy)]
-pub(super) struct DoubtfulStep<S: FeedbackSystem> {
-    pub(super) end: Vector<S>,
-    /// The diagonal of S with the error of this step.
-    pub(super) variances: Vector<S>,
-    /// The variances if forces switch within the step.
-    pub(super) switching: Vector<S>,
-    /// R.
-    pub(super) noise: Integrals<S>,
-    /// The size of the step.
-    pub(super) h: f64,
-}
 
 impl<S: FeedbackSystem> Projector<S> {
     /// Looks at where a projection has moved the end of a step: what it has left of the violations, and whether that is a tenth, or

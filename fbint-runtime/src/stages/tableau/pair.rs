@@ -57,6 +57,12 @@ pub(crate) enum Response {
     Stabilised { exponent: f64, beta: f64 },
 }
 
+/// Dormand and Prince's method of order 5, for fixed steps.
+pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step();
+
+/// Dormand and Prince's method of order 8 with 12 stages, for fixed steps.
+pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step();
+
 impl Pair {
     /// Whether it is a Rosenbrock method.
     pub(crate) const fn is_implicit(&self) -> bool {
@@ -89,7 +95,7 @@ impl Pair {
         }
     }
 
-    pub(super) const fn fixed_step<const R: usize>(&self) -> Tableau<R> {
+    const fn fixed_step<const R: usize>(&self) -> Tableau<R> {
         let error = match &self.error {
             ErrorEstimate::Embedded(difference) => Difference { stages: first(difference), end: difference[self.last] },
             ErrorEstimate::Combined { fifth, .. } => Difference { stages: first(fifth), end: 0.0 },
