@@ -7,10 +7,12 @@ use fbint_runtime::{
     MediumLanes, NarrowLanes, OneStep, PreparedSystem, Scalar, SystemFacts, Vector,
 };
 
+use crate::controller::{Controller, LoadedSystem};
+use crate::drawing::Drawing;
 use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
-use crate::loaded::{LoadedSystem, is_in_lanes, vector};
-use crate::{Controller, Drawing, Model};
+use crate::model::Model;
+use crate::vectors::{is_in_lanes, vector};
 
 impl<S: Model + GeneratedSystem> FlatModel for S {
     fn facts(&self) -> &'static SystemFacts {

@@ -5,15 +5,27 @@ use std::marker::PhantomData;
 
 use fbint_runtime::{DrivenSystem, FeedbackSystem, Field, Gains, PreparedSystem, Signal, Simulation, Vector};
 
-use super::Feedback;
-use super::flat_model::FlatSignal;
-use super::loaded::{uniform, vector};
-use super::padded::fits;
+use crate::flat_model::{FlatModel, FlatSignal};
+use crate::inputs::Inputs;
+use crate::plan::Feedback;
+use crate::vectors::{fits, uniform, vector};
+
+/// A system that is integrated in its vectors, and is otherwise like any other model.
+pub(crate) trait LoadedSystem: FeedbackSystem + Sync {
+    /// The model without the type of its states.
+    fn flat(&self) -> &dyn FlatModel;
+    /// The source of its inputs.
+    fn controller(&self) -> Option<Controller<Self>>;
+    /// The source of its inputs where some are given. Systems that are too long for other vectors have none.
+    fn controlled(&self, _inputs: &Inputs) -> Option<Controller<Self>> {
+        None
+    }
+}
 
 /// A simulation of the system `S` whose gains are known only at run time.
 pub(super) type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
 
-/// The source of a driven model's inputs: see [`Model::input`](super::Model::input).
+/// The source of a driven model's inputs: see [`Model::input`](crate::Model::input).
 pub struct Controller<S: FeedbackSystem>(Box<dyn AnySignal<S>>);
 
 impl<S: DrivenSystem> Controller<S> {

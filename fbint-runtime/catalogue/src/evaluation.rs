@@ -11,7 +11,7 @@ use crate::flat_model::FlatModel;
 use crate::flat_system::even;
 use crate::functions::{Given, ListFunction, MatrixFunction, Source};
 use crate::inputs::own_inputs;
-use crate::padded::MOST_ENTRIES;
+use crate::vectors::MOST_ENTRIES;
 
 /// A model with its parameters, and with the inputs that it has by itself or that are given.
 pub struct Evaluation<'m> {

@@ -1,10 +1,13 @@
 //! Models whose states are slices.
 
+use std::sync::Arc;
+
 pub use fbint_runtime::FlatSignal;
 use fbint_runtime::{Error, Event, OneStep, SystemFacts};
 
+use crate::drawing::Drawing;
 use crate::functions::FlatFunctions;
-use crate::{Drawing, Scheme};
+use crate::scheme::Scheme;
 
 /// A model with its parameters, whatever its dimensions are.
 pub trait FlatModel: Send + Sync {
@@ -77,3 +80,6 @@ impl dyn FlatModel + '_ {
 
 /// A [`GeometricMethod`](crate::GeometricMethod) on slices.
 pub type FlatGeometricMethod = (Scheme, Box<dyn OneStep<[f64]>>);
+
+/// Makes a model with its default parameters.
+pub type Make<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;

@@ -8,32 +8,18 @@ use fbint_runtime::{
     Vector,
 };
 
-use super::controller::{AnySimulation, Controller, undriven};
-use super::padded::MOST_ENTRIES;
-use super::{
-    AnyModel, ConstantGains, Continuation, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, Inputs, LaneGains,
-    Member, Observer, Plan, Run, Sample, Scheme, Steps, Visit,
-};
+use crate::any_model::{AnyModel, Continuation, Observer, Visit};
+use crate::controller::{AnySimulation, Controller, LoadedSystem, undriven};
+use crate::drawing::Drawing;
+use crate::flat_model::FlatModel;
+use crate::inputs::Inputs;
+use crate::plan::{ConstantGains, Crossing, Feedback, LaneGains, Member, Plan, Steps};
+use crate::results::{EnsembleRun, Run, Sample};
+use crate::scheme::Scheme;
+use crate::vectors::{MOST_ENTRIES, is_in_lanes, uniform, vector, with_zeros};
 
 /// The most entries of states by whose collocation it pays to run members in lanes: the stages of longer ones leave the cache.
 const MOST_IN_COLLOCATION: usize = 48;
-
-/// Whether members of ensembles of a system run in lanes.
-pub(super) const fn is_in_lanes(facts: &SystemFacts) -> bool {
-    facts.state.len() <= MOST_ENTRIES && facts.feedback_field_operations.fit_lanes()
-}
-
-/// A system that is integrated in its vectors, and is otherwise like any other model.
-pub(super) trait LoadedSystem: FeedbackSystem + Sync {
-    /// The model without the type of its states.
-    fn flat(&self) -> &dyn FlatModel;
-    /// The source of its inputs.
-    fn controller(&self) -> Option<Controller<Self>>;
-    /// The source of its inputs where some are given. Systems that are too long for other vectors have none.
-    fn controlled(&self, _inputs: &Inputs) -> Option<Controller<Self>> {
-        None
-    }
-}
 
 /// A system with its parameters.
 pub(super) struct Loaded<S, M> {
@@ -374,21 +360,6 @@ fn with_inputs<S: FeedbackSystem>(
         None if PreparedSystem::facts(&system).has_laws() => system.under_law(x),
         None => system,
     }
-}
-
-/// One gain for every integral, of the type of different ones: what is compiled for them serves both.
-pub(super) fn uniform<S: FeedbackSystem>(k: f64) -> Gains<Diagonal<S>> {
-    Gains::diagonal(Entries::from_fn(|_| k))
-}
-
-/// The vector with these entries, then zeros.
-pub(super) fn with_zeros<V: Entries<f64>>(entries: &[f64]) -> V {
-    V::from_fn(|i| entries.get(i).copied().unwrap_or(0.0))
-}
-
-/// The vector with these entries; those that are missing are not numbers.
-pub(super) fn vector<V: Entries<f64>>(entries: &[f64]) -> V {
-    V::from_fn(|i| entries.get(i).copied().unwrap_or(f64::NAN))
 }
 
 #[cfg(test)]

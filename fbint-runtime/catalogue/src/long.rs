@@ -7,11 +7,14 @@ use fbint_runtime::{
     Watch, consistent_flat_start, run_flat_ensemble,
 };
 
-use super::{
-    AnyModel, Crossing, Drawing, EnsembleRun, Feedback, FlatModel, FlatSignal, Inputs, Make, Member, Observer, Plan,
-    Run, Sample, Scheme, Steps, Visit,
-};
+use crate::any_model::{AnyModel, Observer, Visit};
+use crate::drawing::Drawing;
+use crate::flat_model::{FlatModel, FlatSignal, Make};
 use crate::flat_system::FlatPrepared;
+use crate::inputs::Inputs;
+use crate::plan::{Crossing, Feedback, Member, Plan, Steps};
+use crate::results::{EnsembleRun, Run, Sample};
+use crate::scheme::Scheme;
 
 /// A model on slices, with its parameters.
 pub(super) struct Long {

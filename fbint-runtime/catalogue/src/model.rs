@@ -1,8 +1,21 @@
 //! The model's side of the command: the trait `Model`.
 
+use std::borrow::Cow;
+
 use fbint_runtime::{Error, Event, FeedbackSystem, GeneratedSystem, OneStep, Vector};
 
-use super::{Controller, Declaration, Drawing, Scheme};
+use crate::controller::Controller;
+use crate::drawing::Drawing;
+use crate::scheme::Scheme;
+
+/// The text that declares a model that was compiled.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// Rust with the attribute and the struct, which no macro writes.
+    pub text: Cow<'static, str>,
+    /// The folder of the package that the model was compiled in. If it is still there and keeps derivations, exports follow from them.
+    pub package: &'static str,
+}
 
 /// A system that the command can run.
 ///

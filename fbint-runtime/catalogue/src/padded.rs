@@ -8,35 +8,12 @@ use fbint_runtime::{
     NarrowLanes, PreparedSystem, Scalar, Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
-use crate::Controller;
+use crate::controller::{Controller, LoadedSystem};
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
 use crate::inputs::Inputs;
-use crate::loaded::LoadedSystem;
-
-/// The most entries of a state, and as many inputs and outputs.
-pub const MOST_ENTRIES: usize = 192;
-/// The most integrals.
-pub const MOST_INTEGRALS: usize = 72;
-/// The number of vectors that values of parameters alone may fill.
-const PREPARED: usize = 4;
-/// Whether a system is short enough for the longest vectors.
-pub const fn fits(facts: &SystemFacts) -> bool {
-    length(facts) <= MOST_ENTRIES && facts.integrals.len() <= MOST_INTEGRALS
-}
-
-/// The length of vectors that are long enough for everything but the integrals.
-const fn length(facts: &SystemFacts) -> usize {
-    let lists = [facts.given_numbers(), facts.output_names.len(), facts.prepared_numbers.div_ceil(PREPARED)];
-    let (mut length, mut list) = (facts.state.len(), 0);
-    while list < lists.len() {
-        if lists[list] > length {
-            length = lists[list];
-        }
-        list += 1;
-    }
-    length
-}
+pub use crate::vectors::{MOST_ENTRIES, MOST_INTEGRALS, fits};
+use crate::vectors::{PREPARED, length};
 
 /// An operation on a model, whatever the lengths of its vectors.
 pub trait Visitor {

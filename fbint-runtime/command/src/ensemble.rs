@@ -10,9 +10,17 @@
 
 mod blocks;
 mod datasets;
+mod histogram;
+pub(crate) mod launcher;
+pub(crate) mod members;
+mod messages;
+mod ranks;
 mod results;
 mod samples;
-pub(crate) mod share;
+mod share;
+mod spread;
+#[cfg(feature = "mpi")]
+mod world;
 
 use std::collections::BTreeMap;
 use std::env::current_dir;
@@ -30,22 +38,22 @@ use serde_json::{Value, json};
 use self::blocks::{Blocks, Head};
 use self::datasets::Datasets;
 use self::results::{EnsembleOutputs, Results};
-use crate::arguments::{Assignment, EnsembleArguments, ResumeArguments};
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Sample};
-use crate::checkpoint;
-use crate::complaint::complain;
-use crate::file;
-use crate::help::program;
-use crate::interruption::{self, LastAct, end_undisturbed};
-use crate::job::{Job, code_sha256};
-use crate::members::{Block, BlockObserver, Members};
-use crate::output::{OutputFile, WholeDraft, publish};
-use crate::panels::Panel;
-use crate::progress::Progress;
-use crate::ranks::Ranks;
-use crate::record::{self, EnsembleEnding, EnsembleJob};
-use crate::report::interval;
-use crate::run::{job, note_inputs};
+use crate::ensemble::members::{Block, BlockObserver, Members};
+use crate::ensemble::ranks::Ranks;
+use crate::figures::panels::Panel;
+use crate::files::interruption::{self, LastAct, end_undisturbed};
+use crate::files::output::{OutputFile, WholeDraft, publish};
+use crate::line::arguments::{Assignment, EnsembleArguments, ResumeArguments};
+use crate::models::file;
+use crate::runs::checkpoint;
+use crate::runs::job::{Job, code_sha256};
+use crate::runs::record::{self, EnsembleEnding, EnsembleJob};
+use crate::runs::report::interval;
+use crate::runs::run::{job, note_inputs};
+use crate::words::complaint::complain;
+use crate::words::help::program;
+use crate::words::progress::Progress;
+use fbint_catalogue::{AnyModel, Entry, Feedback, Plan, Sample};
 
 /// Integrates an ensemble, alone or together with the other processes that the launcher has begun.
 pub(crate) fn ensemble(models: &[Entry], arguments: &EnsembleArguments) -> Result<ExitCode, Box<dyn Error>> {

@@ -17,74 +17,47 @@
 //! | `text` | models from files, which are derived when they are read, without computer algebra, and their exports to C, FMU and CasADi |
 //! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
 
-pub mod animation;
-mod arguments;
-#[cfg_attr(not(feature = "png"), path = "no_bitmap.rs")]
-mod bitmap;
-pub mod catalogue;
-mod checkpoint;
-mod complaint;
-mod condition;
-pub mod dense;
 mod ensemble;
-pub mod equations;
-#[cfg(feature = "text")]
-pub mod export;
-pub mod figure;
-mod file;
-mod gallery;
-mod help;
-mod histogram;
-mod inputs;
-mod interruption;
-mod job;
-mod launcher;
-mod list;
-mod members;
-mod motion;
-pub mod names;
-pub mod nearest;
-pub mod output;
-mod panels;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
-mod parquet;
-mod pictures;
-pub mod progress;
-#[cfg_attr(not(feature = "mpi"), path = "no_ranks.rs")]
-mod ranks;
-mod record;
-mod report;
+mod figures;
+mod files;
+mod line;
+mod models;
+mod pages;
 pub mod request;
-pub mod results;
-mod run;
-mod section;
-mod show;
-mod spread;
-mod start;
-mod table;
-mod tally;
-mod task;
-mod trajectory;
-pub mod typography;
-pub mod work_precision;
+mod runs;
+mod words;
 
 use std::error;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-pub use animation::Drawing;
-pub use arguments::Command;
-pub use bitmap::Painter;
-pub use catalogue::{Controller, Model, scheme};
-use catalogue::{Entry, printable};
 pub use clap;
 use clap::Parser;
 use clap::error::ErrorKind;
-use complaint::complain;
+pub use fbint_catalogue::{Controller, Model, scheme};
+use fbint_catalogue::{Entry, printable};
 /// The attribute that declares a model: [`runtime::feedback_system`], which finds the runtime in this crate.
 pub use fbint_macros::feedback_system_of_command as feedback_system;
 pub use fbint_runtime as runtime;
 pub use fbint_runtime::{Error, Event, nalgebra};
+
+use self::ensemble::launcher;
+pub use self::figures::animation::Drawing;
+pub use self::figures::bitmap::Painter;
+pub use self::figures::{animation, figure, results};
+use self::files::interruption;
+pub use self::files::output;
+pub use self::line::arguments::Command;
+pub use self::models::{catalogue, equations};
+use self::models::{file, list, show};
+use self::pages::gallery;
+pub use self::pages::work_precision;
+pub use self::request::dense;
+#[cfg(feature = "text")]
+pub use self::request::export;
+use self::words::complaint::{complain, of_command_line, one_line};
+use self::words::help;
+pub use self::words::{names, nearest, progress, typography};
 
 /// The exit code for bad input of every kind, as is usual for a wrong command line.
 const BAD_INPUT: u8 = 2;
@@ -162,7 +135,7 @@ pub fn run<A: Parser>(
             write!(io::stdout(), "{}", asked.render()).map(|()| ExitCode::SUCCESS).map_err(Into::into)
         }
         Err(asked) if !asked.use_stderr() => asked.print().map(|()| ExitCode::SUCCESS).map_err(Into::into),
-        Err(error) => Err(complaint(&error).into()),
+        Err(error) => Err(of_command_line(&error).into()),
     };
     match outcome {
         Ok(code) => code,
@@ -187,28 +160,19 @@ impl Command {
     pub fn execute(&self, models: &[Entry]) -> Result<ExitCode, Box<dyn error::Error>> {
         match self {
             Self::List(arguments) => list::list(models, arguments)?,
-            Self::Run(run) => return run::run(models, run),
+            Self::Run(run) => return runs::run::run(models, run),
             Self::Ensemble(arguments) => return ensemble::ensemble(models, arguments),
             Self::Resume(resume) if resume.checkpoint.is_dir() => return ensemble::resume(models, resume),
-            Self::Resume(resume) => return run::resume(models, resume),
+            Self::Resume(resume) => return runs::run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
             #[cfg(feature = "text")]
             Self::Export(arguments) => export::export(models, arguments)?,
             Self::Gallery(arguments) => gallery::gallery(models, arguments)?,
-            Self::Report(arguments) => report::page::write(models, arguments)?,
+            Self::Report(arguments) => pages::page::write(models, arguments)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Clap's message about the command line, without the usage and the pointer to the help.
-fn complaint(error: &clap::Error) -> String {
-    let message = error.render().to_string();
-    let paragraphs = message.split("\n\n");
-    let told: Vec<&str> =
-        paragraphs.take_while(|text| !text.starts_with("Usage:") && !text.starts_with("For more")).collect();
-    told.join("; ").trim_start_matches("error: ").to_owned()
 }
 
 /// The message of an error, in plain words also where the operating system words it.
@@ -221,8 +185,4 @@ fn message(error: &(dyn error::Error + 'static)) -> String {
 
 fn is_closed_pipe(error: &(dyn error::Error + 'static)) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

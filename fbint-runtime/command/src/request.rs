@@ -3,7 +3,10 @@
 //! Options have the ranges, defaults and messages of the command line. Numbers come through unchanged, because the shortest text that reads
 //! back as a number is what is parsed.
 
+pub mod dense;
 pub mod ensemble;
+#[cfg(feature = "text")]
+pub mod export;
 mod options;
 
 use std::collections::BTreeMap;
@@ -15,18 +18,22 @@ use fbint_runtime::Error::{Failed, Memory, SampleTime};
 use fbint_runtime::{Method, Storage};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{EnsembleArguments, RunArguments};
-use crate::bitmap::Painter;
-use crate::catalogue::{AnyModel, Entry, Law, Observer, Plan, Run, Sample};
-use crate::dense::Dense;
-use crate::file::model_in;
-use crate::job::{Job, in_terms_of_options};
-use crate::names::TIME;
-use crate::output::{OutputFile, Replace, publish, with_ending};
-use crate::panels::panels;
-use crate::pictures::Pictures;
-use crate::report::{doubt, open_inputs, report};
-use crate::{complaint, figure, one_line, record, run, section, trajectory};
+use crate::figures::bitmap::Painter;
+use crate::figures::panels::panels;
+use crate::figures::{figure, section};
+use crate::files::output::{OutputFile, Replace, publish, with_ending};
+use crate::files::trajectory;
+use crate::line::arguments::{EnsembleArguments, RunArguments};
+use crate::models::file;
+use crate::models::file::model_in;
+use crate::request::dense::Dense;
+use crate::runs::job::{Job, in_terms_of_options};
+use crate::runs::pictures::Pictures;
+use crate::runs::report::{doubt, open_inputs, report};
+use crate::runs::{record, run};
+use crate::words::complaint::{of_command_line, one_line};
+use crate::words::names::TIME;
+use fbint_catalogue::{AnyModel, Entry, Law, Observer, Plan, Run, Sample};
 
 /// A run with everything resolved: equal requests give bit-identical results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -139,7 +146,7 @@ impl Request {
     ///
     /// If the file is not the record of a run, or its model has changed since.
     pub fn of_record(models: &[Entry], path: &Path) -> Result<(Self, Option<DeclaringText>), String> {
-        let job = match record::named(&path.to_string_lossy()) {
+        let job = match file::record_named(&path.to_string_lossy()) {
             Some(path) => record::job(models, path),
             None => Err(format!("{} is not the record of a run", path.display()).into()),
         };
@@ -386,7 +393,7 @@ fn parsed<'a, L: Parser>(
         None => format!("--{}", hyphenated(name)),
     };
     let line = options.into_iter().map(option).chain(["--".to_owned(), model.to_owned()]);
-    L::try_parse_from(line).map_err(|error| told(&complaint(&error)))
+    L::try_parse_from(line).map_err(|error| told(&of_command_line(&error)))
 }
 
 /// The names of the methods.

@@ -7,6 +7,7 @@ compile_error!(
 );
 
 mod code;
+mod evaluate;
 mod facts;
 mod functions;
 mod mistakes;

@@ -9,7 +9,7 @@ use fbint_macros_core::program::{self, LANES, Program, Programs, TaylorSeries, v
 use fbint_runtime::{FourLanes, SumGroup, order_sums};
 
 use crate::code::{Code, Layout};
-use crate::model::numbers;
+use crate::evaluate::numbers;
 
 /// The field that series are of, and these from the first time on.
 #[derive(Debug)]

@@ -20,11 +20,17 @@ type Outcome = Result<(), Box<dyn Error>>;
 const DOCUMENTS: [&str; 6] =
     ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "CONTRIBUTING.md", "LICENCES.md", "TESTING.md"];
 const MOST_LINES: [(&str, usize); 4] =
-    [("README.md", 120), ("ARCHITECTURE.md", 170), ("BENCHMARKS.md", 450), ("CONTRIBUTING.md", 70)];
+    [("README.md", 120), ("ARCHITECTURE.md", 200), ("BENCHMARKS.md", 450), ("CONTRIBUTING.md", 70)];
 const MOST_WORDS_OF_TESTING: usize = 2000;
 /// The packages all of whose rooms ARCHITECTURE.md names.
-const WITH_ROOMS: [&str; 4] =
-    ["fbint-macros/core/", "fbint-runtime/", "fbint-runtime/catalogue/", "fbint-runtime/command/"];
+const WITH_ROOMS: [&str; 5] = [
+    "fbint-macros/core/",
+    "fbint-runtime/",
+    "fbint-runtime/catalogue/",
+    "fbint-runtime/command/",
+    "fbint-runtime/text/",
+];
+
 #[test]
 fn documents_are_short() -> Outcome {
     for (document, most) in MOST_LINES {
@@ -79,13 +85,15 @@ fn the_arrows_of_the_architecture_are_those_of_the_code() -> Outcome {
             (Some(_), None) => faults.push(format!("an arrow of no package: {line}")),
         }
     }
-    let mut count = 0;
+    let (mut count, mut with_arrows) = (0, BTreeSet::new());
     for (package, lines) in packages {
         let found = arrows(package)?;
+        with_arrows.insert(package);
         count += found.len();
         faults.extend(faults_of(&lines, &found).map(|fault| format!("{package}: {fault}")));
     }
-    assert!(count > 80, "only {count} arrows were found");
+    assert!(count > 150, "only {count} arrows were found");
+    assert!(WITH_ROOMS.iter().all(|package| with_arrows.contains(package)), "only {with_arrows:?} have arrows");
     assert!(faults.is_empty(), "ARCHITECTURE.md, Arrows:\n{}", faults.join("\n"));
     Ok(())
 }

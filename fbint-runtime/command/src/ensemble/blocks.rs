@@ -1,6 +1,6 @@
 //! The checkpoint of an ensemble: a folder with the blocks of members that are done.
 //!
-//! The file `ensemble` says which ensemble it is, in the two lines of every [checkpoint](crate::checkpoint). The file `block-7` holds
+//! The file `ensemble` says which ensemble it is, in the two lines of every [checkpoint](crate::runs::checkpoint). The file `block-7` holds
 //! what became of the members of block 7: parts in the format of Postcard, each after its length, and then the SHA-256 of all of
 //! them. A file is there when it is whole, whatever process has written it; files that are not whole yet are hidden.
 
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::arguments::EnsembleArguments;
-use crate::catalogue::Sample;
-use crate::checkpoint::{self, VERSION};
-use crate::help::program;
-use crate::members::{Block, SeeSamples};
-use crate::output::{OutputFile, PREFIX, Replace, WholeDraft, publish, reason};
+use crate::ensemble::members::{Block, SeeSamples};
+use crate::files::output::{OutputFile, PREFIX, Replace, WholeDraft, publish, reason};
+use crate::line::arguments::EnsembleArguments;
+use crate::runs::checkpoint::{self, VERSION};
+use crate::words::help::program;
+use fbint_catalogue::Sample;
 
 /// The file that says which ensemble it is.
 const HEAD: &str = "ensemble";

@@ -9,11 +9,10 @@ use std::io;
 use std::path::{Path, PathBuf, is_separator};
 
 use super::samples::SampleTable;
-use crate::arguments::EnsembleArguments;
-use crate::members::{Block, Members};
-use crate::output::{OutputFile, WholeDraft};
-use crate::parquet;
-use crate::table::{TableDraft, TableFile};
+use crate::ensemble::members::{Block, Members};
+use crate::files::output::{OutputFile, WholeDraft};
+use crate::files::table::{Format, TableDraft, TableFile};
+use crate::line::arguments::EnsembleArguments;
 
 /// The tables of an ensemble that are folders.
 #[derive(Clone)]
@@ -89,7 +88,7 @@ impl Datasets {
 
 impl Dataset {
     fn at(path: &Path) -> Result<Self, Box<dyn Error>> {
-        parquet::check()?;
+        Format::parquet()?;
         OutputFile::of_folder(path).map(Self)
     }
 
@@ -109,7 +108,7 @@ impl Dataset {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(self.0.refusal(&error)),
             _ => {}
         }
-        let file = TableFile::of_part(self.output_of(block));
+        let file = TableFile::of_part(self.output_of(block))?;
         Ok(drafts.or(folder.parent()).map_or(file.clone(), |drafts| file.drafted_in(drafts)))
     }
 }
@@ -148,9 +147,9 @@ mod tests {
     use tempfile::tempdir;
 
     use super::*;
-    use crate::members::SIZE;
-    use crate::output::publish;
-    use crate::table::ColumnDefinition;
+    use crate::ensemble::members::SIZE;
+    use crate::files::output::publish;
+    use crate::files::rows::ColumnDefinition;
 
     /// Names of one length have one order, as texts and as numbers.
     #[test]

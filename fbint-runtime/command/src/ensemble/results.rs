@@ -8,19 +8,20 @@ use super::ResolvedEnsemble;
 use super::blocks::Blocks;
 use super::datasets::{Dataset, Datasets, is_folder};
 use super::samples::SampleTable;
-use crate::arguments::EnsembleArguments;
-use crate::bitmap::Painter;
-use crate::catalogue::{AnyModel, Sample, Summary};
-use crate::figure;
-use crate::members::{Block, Members};
-use crate::names::TIME;
-use crate::output::{OutputFile, Replace, WholeDraft, distinct, with_ending};
-use crate::panels::{Panel, panels};
-use crate::record::{self, EnsembleEnding};
-use crate::spread::Spread;
-use crate::table::{Cell, ColumnDefinition, ColumnType, TableDraft, TableFile};
-use crate::tally::Tally;
-use crate::trajectory::{few_digits, state_and_changes};
+use crate::ensemble::members::{Block, Members};
+use crate::ensemble::spread::Spread;
+use crate::figures::bitmap::Painter;
+use crate::figures::figure;
+use crate::figures::panels::{Panel, panels};
+use crate::files::output::{OutputFile, Replace, WholeDraft, distinct, with_ending};
+use crate::files::rows::{Cell, ColumnDefinition, ColumnType};
+use crate::files::table::{TableDraft, TableFile};
+use crate::files::trajectory::{few_digits, state_and_changes};
+use crate::line::arguments::EnsembleArguments;
+use crate::runs::record::{self, EnsembleEnding};
+use crate::runs::tally::Tally;
+use crate::words::names::TIME;
+use fbint_catalogue::{AnyModel, Sample, Summary};
 
 /// The files of an ensemble.
 pub(super) struct EnsembleOutputs {

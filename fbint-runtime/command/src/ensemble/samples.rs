@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
-use crate::catalogue::Sample;
-use crate::members::{Members, row_of_sample};
-use crate::names::clock;
-use crate::output::WholeDraft;
-use crate::table::{TableDraft, TableFile};
+use crate::ensemble::members::{Members, row_of_sample};
+use crate::files::output::WholeDraft;
+use crate::files::table::{TableDraft, TableFile};
+use crate::words::names::clock;
+use fbint_catalogue::Sample;
 
 /// Samples on their way into a table.
 pub(super) struct SampleTable {

@@ -14,44 +14,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::thread::{self, sleep};
-use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
+use std::thread;
 
 use super::blocks::Blocks;
 use super::{ResolvedEnsemble, Results};
-use crate::catalogue::{Entry, Sample};
-use crate::complaint::complain;
-use crate::members::{BlockObserver, Members, SeeSamples};
-use crate::progress::Progress;
-use crate::ranks::Ranks;
-
-/// The pause of a waiting process.
-const PAUSE: Duration = Duration::from_millis(1);
-
-/// A rank's message to the leader.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum RankMessage {
-    /// It has nothing to do. If it had, the block is on disk.
-    Idle,
-    /// It cannot go on.
-    Failed(String),
-}
-
-/// The leader's answer.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum LeaderMessage {
-    /// Integrate this block, and report.
-    Integrate(u32),
-    /// There is nothing more to do.
-    End,
-}
-
-/// Waits for other processes without keeping a core busy.
-pub(crate) fn wait_a_little() {
-    sleep(PAUSE);
-}
+use crate::ensemble::members::{BlockObserver, Members, SeeSamples};
+use crate::ensemble::messages::{LeaderMessage, RankMessage, wait_a_little};
+use crate::ensemble::ranks::Ranks;
+use crate::words::complaint::complain;
+use crate::words::progress::Progress;
+use fbint_catalogue::{Entry, Sample};
 
 /// Does what the leader says, until there is nothing more to do.
 pub(super) fn assist(

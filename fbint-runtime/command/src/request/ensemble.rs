@@ -8,14 +8,14 @@ use fbint_runtime::Storage;
 use rayon::ThreadPoolBuilder;
 
 use super::{Column, Refusal, parsed};
-use crate::arguments::EnsembleArguments;
-use crate::catalogue::{Entry, Statistics};
+use crate::ensemble::members::{BlockObserver, Members};
 use crate::ensemble::resolve_gains;
-use crate::members::{BlockObserver, Members};
-use crate::run::job;
-use crate::table::Cell;
-use crate::tally::Tally;
-use crate::trajectory::{few_digits, state_and_changes};
+use crate::files::rows::Cell;
+use crate::files::trajectory::{few_digits, state_and_changes};
+use crate::line::arguments::EnsembleArguments;
+use crate::runs::run::job;
+use crate::runs::tally::Tally;
+use fbint_catalogue::{Entry, Statistics};
 
 /// The outcomes of an ensemble's members.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use clap::Parser;
 
 use super::parsed;
-use crate::arguments::{RunOptions, values};
+use crate::line::arguments::{RunOptions, values};
 
 /// The options of a run with these texts, each as on the command line, unless it is a switch.
 ///

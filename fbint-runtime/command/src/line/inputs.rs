@@ -1,0 +1,341 @@
+//! Inputs by `--input`: laws, which are expressions of the state, the time and the parameters, and tables of numbers over time.
+
+mod table;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::Path;
+
+use self::table::{Rows, Table};
+#[cfg(not(feature = "text"))]
+use crate::words::names::Quantity;
+use crate::words::nearest;
+use fbint_catalogue::{AnyModel, FlatSignal, Inputs, Law};
+
+/// Stands for an input that a function of the program gives.
+pub(crate) const FUNCTION: &str = "a function";
+
+/// Gives a model the inputs that are named, each by a law, the name of a table, or a function.
+pub(crate) fn give(
+    model: &mut dyn AnyModel,
+    (given, functions): (&BTreeMap<String, String>, &BTreeMap<String, Law>),
+    folder: Option<&Path>,
+) -> Result<(), Box<dyn Error>> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    let names = model.facts().input_names;
+    if names.is_empty() {
+        let name = model.facts().name;
+        return Err(format!("{name} has no inputs: leave out --input, or declare `input(..)`").into());
+    }
+    let (mut found, mut sources) = (Vec::new(), Vec::new());
+    for (name, source) in given {
+        let place = nearest::find("input", name, names)?;
+        let source = source.trim();
+        let source = match functions.get(name) {
+            Some(function) => Given::Law(function.clone()),
+            None if source == FUNCTION => {
+                return Err(format!(
+                    "the input `{name}` was {FUNCTION} of the program that made the run, which is not kept with it: give it as an expression \
+                     or a table"
+                )
+                .into());
+            }
+            None => match Rows::read(name, source, folder.unwrap_or(Path::new("")))? {
+                Some(rows) => Given::Table(rows),
+                None => Given::Law(law_of(model, &format!("--input {name}: `{source}`"), source, &[])?),
+            },
+        };
+        found.push(names[place]);
+        sources.push((place, source));
+    }
+    model.set_inputs(Inputs::new(found, move || {
+        let started = |source: &Given| match source {
+            Given::Law(law) => Source::Law(law.clone()),
+            Given::Table(rows) => Source::Table(Table::of(rows)),
+        };
+        Box::new(Signals { sources: sources.iter().map(|(place, source)| (*place, started(source))).collect() })
+    }));
+    Ok(())
+}
+
+/// The source of an input, before a run.
+enum Given {
+    Law(Law),
+    Table(Rows),
+}
+
+/// The sources of some inputs, by their places.
+#[derive(Clone)]
+struct Signals {
+    sources: Vec<(usize, Source)>,
+}
+
+#[derive(Clone)]
+enum Source {
+    Law(Law),
+    Table(Table),
+}
+
+impl FlatSignal for Signals {
+    fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
+        for (place, source) in &self.sources {
+            inputs[*place] = match source {
+                Source::Law(law) => law.value(time, state),
+                Source::Table(table) => table.at(time),
+            };
+        }
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        self.tables().map(|table| table.hold(time)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [self.tables().map(Table::begin).fold(f64::NEG_INFINITY, f64::max), f64::INFINITY]
+    }
+
+    fn is_held(&self) -> bool {
+        self.sources.iter().all(|(_, source)| match source {
+            Source::Law(law) => law.is_constant(),
+            Source::Table(table) => table.is_held(),
+        })
+    }
+
+    fn copied(&self) -> Box<dyn FlatSignal> {
+        Box::new(self.clone())
+    }
+}
+
+impl Signals {
+    fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.sources.iter().filter_map(|(_, source)| match source {
+            Source::Table(table) => Some(table),
+            Source::Law(_) => None,
+        })
+    }
+}
+
+/// Refuses an expression.
+#[cfg(not(feature = "text"))]
+pub(crate) fn law_of(_: &dyn AnyModel, what: &str, _: &str, _: &[Quantity]) -> Result<Law, Box<dyn Error>> {
+    Err(format!("{what}: an expression takes a build with the feature `text`").into())
+}
+
+#[cfg(feature = "text")]
+pub(crate) use self::expressions::law_of;
+
+/// Laws are the outputs of a model that does not move, which has the variables that they name.
+#[cfg(feature = "text")]
+mod expressions {
+    use std::error::Error;
+    use std::fmt::Write as _;
+
+    use fbint_runtime::{Declared, StateRole};
+
+    use crate::words::names::{Quantity, array, cells, extent};
+    use fbint_catalogue::{AnyModel, FlatModel, Given, Law, ListFunction, Source};
+
+    /// An expression in the names of a model and of numbers that follow the entries of the state in what it is evaluated in. The
+    /// message about a mistake begins with `what` it is.
+    pub(crate) fn law_of(
+        model: &dyn AnyModel,
+        what: &str,
+        law: &str,
+        further: &[Quantity],
+    ) -> Result<Law, Box<dyn Error>> {
+        let (text, entries, has_time) = still_model(model, law, further);
+        let models = fbint_text::models(&text).map_err(|mistakes| {
+            let messages: Vec<String> = mistakes.list().iter().map(|mistake| mistake.in_one_line()).collect();
+            format!("{what}: {}", messages.join("; "))
+        })?;
+        let still = models.into_iter().next().ok_or("a law is one expression")?;
+        let (functions, prepared) = (still.functions(), even(still.prepared()));
+        if still.facts().output_names.len() != 1 {
+            return Err(format!("{what} is not a number").into());
+        }
+        let is_constant = !has_time && entries.iter().all(Option::is_none);
+        let has_further = entries.iter().flatten().any(|entry| *entry >= model.facts().state.len());
+        let law = Law::new(move |time, state| {
+            let mut x: Vec<f64> = entries.iter().map(|entry| entry.map_or(f64::NAN, |entry| state[entry])).collect();
+            x.extend(has_time.then_some(time));
+            let (x, mut list) = (even(x), [0.0; 2]);
+            let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
+            functions.doubles().list(ListFunction::Outputs, &given, &|_| {}, &mut list);
+            list[0]
+        });
+        let law = if is_constant { law.of_nothing() } else { law };
+        Ok(if has_further { law.of_outputs() } else { law })
+    }
+
+    /// A model that stands still and has the law for its output; which entry of the given state each of its entries is, if any; and whether it has
+    /// the time.
+    fn still_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> (String, Vec<Option<usize>>, bool) {
+        let (facts, law) = (model.facts(), with_methods(&with_powers(law)));
+        let words: Vec<&str> = law.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+        let (mut state, mut dynamics, mut entries) = (String::new(), String::new(), Vec::new());
+        let mut add = |name: &str, declared: &Declared, first: usize| {
+            let _ = write!(state, "{name}{}, ", shape(declared));
+            let _ = write!(dynamics, "{name} = 0 * {name}, ");
+            entries.extend(cells(declared).into_iter().map(|cell| cell.map(|position| first + position)));
+        };
+        let is_free =
+            |variable: &&Declared| !matches!(facts.state[variable.first].role, StateRole::Time | StateRole::Work);
+        for variable in facts.variables.iter().filter(is_free).filter(|variable| words.contains(&variable.name)) {
+            add(variable.name, variable, 0);
+        }
+        for further in further.iter().filter(|further| words.contains(&&*further.name)) {
+            add(&further.name, further.declared, facts.state.len());
+        }
+        if entries.is_empty() {
+            (state, dynamics) = ("nothing_moves, ".to_owned(), "nothing_moves = 0 * nothing_moves, ".to_owned());
+            entries.push(None);
+        }
+        let clock = facts.clock.map_or("t", |clock| facts.state[clock].name);
+        let is_variable = |name: &str| facts.variables.iter().any(|variable| variable.name == name);
+        let clock = if words.contains(&"t") && !is_variable("t") { "t" } else { clock };
+        let has_time = words.contains(&clock);
+        let time = if has_time { format!("time({clock}), ") } else { String::new() };
+        let (mut fields, mut defaults) = (String::new(), String::new());
+        let values: Vec<f64> = model.parameters().into_iter().map(|(_, value)| value).collect();
+        for declared in facts.parameters.iter().filter(|parameter| words.contains(&parameter.name)) {
+            let Declared { name, .. } = declared;
+            let own: Vec<String> =
+                array(declared).positions.into_iter().map(|entry| format!("{:?}", values[entry])).collect();
+            let (kind, value) = match extent(declared)[..] {
+                [rows, columns] => {
+                    let rows_of: Vec<String> = own.chunks(columns).map(|row| row.join(", ")).collect();
+                    (format!("SMatrix<f64, {rows}, {columns}>"), format!("matrix![{}]", rows_of.join("; ")))
+                }
+                [length] => (format!("[f64; {length}]"), format!("vector![{}]", own.join(", "))),
+                _ => ("f64".to_owned(), own.concat()),
+            };
+            let _ = write!(fields, "{name}: {kind}, ");
+            let _ = write!(defaults, "{name} = {value}, ");
+        }
+        let defaults = if defaults.is_empty() { defaults } else { format!("default({defaults})") };
+        let body = if fields.is_empty() { ";".to_owned() } else { format!(" {{ {fields} }}") };
+        let keys = format!("state({state}), dynamics({dynamics}), {time}output(value = {law}), {defaults}");
+        (format!("#[feedback_system({keys})] struct Law{body}"), entries, has_time)
+    }
+
+    /// Functions that may be written before their argument.
+    const FUNCTIONS: [&str; 14] =
+        ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "ln", "sqrt", "abs", "signum"];
+
+    /// A law in which `sin(3*t)` is `(3*t).sin()`, as declarations have it.
+    fn with_methods(law: &str) -> String {
+        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '.';
+        let (mut written, mut rest) = (String::new(), law);
+        while let Some(open) = rest.find('(') {
+            let (before, argument) = rest.split_at(open);
+            let word = before.rsplit(|letter| !is_letter(letter)).next().unwrap_or_default();
+            let Some(close) = closing(argument).filter(|_| FUNCTIONS.contains(&word)) else {
+                written += &rest[..=open];
+                rest = &rest[open + 1..];
+                continue;
+            };
+            let _ = write!(written, "{}({}).{word}()", &before[..open - word.len()], with_methods(&argument[1..close]));
+            rest = &argument[close + 1..];
+        }
+        written + rest
+    }
+
+    /// An expression in which `x^2` is `x.powi(2)`, and `x^(1 / 2)` is `x.powf(1 / 2)`. Rust's own `^` binds less than a sum does.
+    fn with_powers(text: &str) -> String {
+        let (mut written, mut rest) = (String::new(), text);
+        while let Some(place) = rest.find('^') {
+            written += rest[..place].trim_end();
+            rest = rest[place + 1..].trim_start();
+            let (exponent, after) = rest.split_at(exponent(rest));
+            let base = written.len() - operand(&written);
+            let inner = exponent.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
+            let call = match exponent.parse::<i32>() {
+                Ok(_) => format!("powi({exponent})"),
+                Err(_) => format!("powf({})", with_powers(inner.unwrap_or(exponent))),
+            };
+            let base = written.split_off(base);
+            let _ = write!(written, "({base}).{call}");
+            rest = after;
+        }
+        written + rest
+    }
+
+    /// The length of the operand at the end of a text: a name or a number with brackets, calls and methods, or a parenthesis.
+    fn operand(text: &str) -> usize {
+        let (mut depth, mut length) = (0, 0);
+        for letter in text.chars().rev() {
+            match letter {
+                ')' | ']' => depth += 1,
+                '(' | '[' if depth > 0 => depth -= 1,
+                _ if depth > 0 || letter.is_alphanumeric() || ['_', '.'].contains(&letter) => {}
+                _ => break,
+            }
+            length += letter.len_utf8();
+        }
+        length
+    }
+
+    /// The length of the exponent at the start of a text: a number with its sign, a name, or a parenthesis.
+    fn exponent(text: &str) -> usize {
+        if text.starts_with('(') {
+            return closing(text).map_or(text.len(), |close| close + 1);
+        }
+        let sign = usize::from(text.starts_with('-'));
+        let is_part = |letter: char| letter.is_alphanumeric() || ['_', '.'].contains(&letter);
+        sign + text[sign..].find(|letter| !is_part(letter)).unwrap_or(text.len() - sign)
+    }
+
+    /// Where the parenthesis closes with which a text begins.
+    fn closing(text: &str) -> Option<usize> {
+        let mut depth = 0;
+        text.char_indices().find_map(|(place, letter)| {
+            depth += i32::from(letter == '(') - i32::from(letter == ')');
+            (depth == 0).then_some(place)
+        })
+    }
+
+    #[cfg(test)]
+    #[test]
+    fn functions_become_methods() {
+        for (law, expected) in [
+            ("2*sin(3*t)", "2*(3*t).sin()"),
+            ("sin(cos(x) + (1)) * (-x).exp()", "((x).cos() + (1)).sin() * (-x).exp()"),
+            ("max(sin(t), asin(x))", "max((t).sin(), (x).asin())"),
+            ("q[0].sin() + sin(t", "q[0].sin() + sin(t"),
+            ("", ""),
+        ] {
+            assert_eq!(with_methods(law), expected);
+        }
+    }
+
+    #[cfg(test)]
+    #[test]
+    fn powers_become_methods() {
+        for (law, expected) in [
+            ("q[0]^2 + p > 3", "(q[0]).powi(2) + p > 3"),
+            ("-x^2 * (a + b)^-1", "-(x).powi(2) * ((a + b)).powi(-1)"),
+            ("q.norm() ^ (n + 1/2)", "(q.norm()).powf(n + 1/2)"),
+            ("sin(x^2)^3", "(sin((x).powi(2))).powi(3)"),
+            ("r[(0, 1)]^0.5", "(r[(0, 1)]).powf(0.5)"),
+            ("^", "().powf()"),
+        ] {
+            assert_eq!(with_powers(law), expected);
+        }
+    }
+
+    /// The sizes of what is declared, in a declaration.
+    fn shape(declared: &Declared) -> String {
+        match &extent(declared)[..] {
+            [] => String::new(),
+            sizes => format!(": {sizes:?}"),
+        }
+    }
+
+    /// The numbers, and a zero if their count is odd: lists of functions have an even length.
+    fn even(mut numbers: Vec<f64>) -> Vec<f64> {
+        numbers.resize(numbers.len().next_multiple_of(2), 0.0);
+        numbers
+    }
+}
