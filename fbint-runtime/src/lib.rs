@@ -158,7 +158,7 @@ pub use simulation::event::Event;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use simulation::{
-    Continuation, Course, FlatRun, FlatSamples, FlatSimulation, PastOccurrence, SampleRow, Watch, consistent_flat_start,
+    Continuation, Course, FlatOccurrence, FlatRun, FlatSamples, FlatSimulation, SampleRow, Watch, consistent_flat_start,
 };
 #[cfg(feature = "std")]
 pub use simulation::{

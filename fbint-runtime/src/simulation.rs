@@ -52,7 +52,7 @@ pub use self::flat::{FlatSimulation, consistent_flat_start};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bound;
 #[doc(hidden)]
-pub use self::run::FlatRun;
+pub use self::run::{FlatOccurrence, FlatRun};
 pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run};
 #[doc(hidden)]
 pub use self::run_loop::Watch;
@@ -66,8 +66,6 @@ pub(crate) use self::sampling::SampleTimes;
 pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{GivenLimits, Schedule, Span, check_driving};
 use self::snapshot::Origin;
-#[doc(hidden)]
-pub use self::snapshot::PastOccurrence;
 pub use self::snapshot::{Moment, Snapshot};
 use self::stepper::StepEnds;
 use self::steppers::StepControl;

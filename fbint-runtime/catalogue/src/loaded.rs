@@ -14,7 +14,7 @@ use crate::drawing::Drawing;
 use crate::flat_model::FlatModel;
 use crate::inputs::Inputs;
 use crate::plan::{ConstantGains, Crossing, Feedback, LaneGains, Member, Plan, Steps};
-use crate::results::{EnsembleRun, Run, Sample};
+use crate::results::{EnsembleRun, Run, Sample, result};
 use crate::scheme::Scheme;
 use crate::vectors::{MOST_ENTRIES, is_in_lanes, uniform, vector, with_zeros};
 
@@ -147,7 +147,7 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
         let until = plan.until_event.as_ref().map(|crossing| self.event(crossing));
         let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
         let simulation = simulation.course(|course| plan.shape(course, from, until));
-        Run::of(simulation.run_flat(&plan.settings, Some(observer))?)
+        result(simulation.run_flat(&plan.settings, Some(observer))?)
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
@@ -183,7 +183,7 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
         let simulation = undriven(self.eventful(start)?, &Feedback::None);
         let settings = steps.settings();
         let steps = OnEntries { map: steps, entries: start.len() };
-        Run::of(simulation.one_step(&steps).run_flat(&settings, Some(observer))?)
+        result(simulation.one_step(&steps).run_flat(&settings, Some(observer))?)
     }
 
     fn run_ensemble(

@@ -13,7 +13,7 @@ use crate::flat_model::{FlatModel, FlatSignal, Make};
 use crate::flat_system::FlatPrepared;
 use crate::inputs::Inputs;
 use crate::plan::{Crossing, Feedback, Member, Plan, Steps};
-use crate::results::{EnsembleRun, Run, Sample};
+use crate::results::{EnsembleRun, Run, Sample, result};
 use crate::scheme::Scheme;
 
 /// A model on slices, with its parameters.
@@ -170,7 +170,7 @@ impl AnyModel for Long {
             simulation = simulation.one_step(&**map);
         }
         let simulation = simulation.course(|course| plan.shape(course, from, until));
-        Run::of(simulation.run(&plan.settings, Some(observer))?)
+        result(simulation.run(&plan.settings, Some(observer))?)
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
@@ -185,7 +185,7 @@ impl AnyModel for Long {
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         let ingredients = self.ingredients();
         let simulation = ingredients.simulation(start, &Feedback::None)?.one_step(steps);
-        Run::of(simulation.run(&steps.settings(), Some(observer))?)
+        result(simulation.run(&steps.settings(), Some(observer))?)
     }
 
     fn run_ensemble(

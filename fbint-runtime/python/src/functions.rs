@@ -14,7 +14,7 @@ use crate::contents;
 use crate::entries::{self, List, Named, of_states};
 use crate::keywords;
 use crate::model::Model;
-use crate::stepper::Held;
+use crate::stepper::CallInputs;
 
 /// The most steps between two questions whether Ctrl-C was pressed.
 const MOST_STEPS: u64 = 10_000_000;
@@ -282,7 +282,7 @@ fn check_events(
     inputs: Option<&[f64]>,
 ) -> PyResult<()> {
     if let Some(values) = inputs {
-        let held = Held::of(values);
+        let held = CallInputs::of(values);
         model.set_inputs(Inputs::new(model.facts().input_names.to_vec(), move || held.copied()));
     }
     let mut signals = crate::model::Signals::new();

@@ -61,16 +61,16 @@ struct SteppedRun {
 type GivenInput = (usize, AtomicU64);
 
 /// Inputs that hold for a call.
-pub(crate) struct Held(Arc<[GivenInput]>);
+pub(crate) struct CallInputs(Arc<[GivenInput]>);
 
-impl Held {
+impl CallInputs {
     /// All inputs of a model, as these numbers.
     pub(crate) fn of(values: &[f64]) -> Self {
         Self(values.iter().map(|value| AtomicU64::new(value.to_bits())).enumerate().collect())
     }
 }
 
-impl FlatSignal for Held {
+impl FlatSignal for CallInputs {
     fn at(&self, _: f64, _: &[f64], inputs: &mut [f64]) {
         self.0.iter().for_each(|(place, bits)| inputs[*place] = f64::from_bits(bits.load(Ordering::Relaxed)));
     }
@@ -326,7 +326,8 @@ impl Stepper {
         self.raised.raise()?;
         match outcome {
             Ok(end) => {
-                (run.time, run.state, run.ended_by) = (end.time, end.state, end.ended_by);
+                let ended_by = end.end().map(str::to_owned);
+                (run.time, run.state, run.ended_by) = (end.time, end.state, ended_by);
                 run.events = end.events.into_iter().map(|of| (of.name, of.time, of.state, of.reset)).collect();
                 Ok(())
             }
@@ -379,7 +380,7 @@ impl SteppedRun {
         }
         let (names, held) = (model.facts().input_names, Arc::clone(&self.inputs));
         let given = held.iter().map(|(place, _)| names[*place]).collect();
-        let inputs = Inputs::new(given, move || Box::new(Held(Arc::clone(&held))));
+        let inputs = Inputs::new(given, move || Box::new(CallInputs(Arc::clone(&held))));
         model.set_inputs(match others {
             Some(others) => inputs.or(others),
             None => inputs,

@@ -367,8 +367,8 @@ impl Run {
     ) -> PyClassInitializer<Self> {
         let model = source.load();
         let CompletedRun { run, columns, dense, report, summary, .. } = outcome;
-        let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
-        let (steps, evaluations, ended_by) = (run.steps, run.evaluations, run.ended_by);
+        let drift = run.findings.drift.integrals().map(|integral| (integral.name.to_owned(), integral.max)).collect();
+        let (steps, evaluations, ended_by) = (run.steps, run.evaluations, run.end().map(str::to_owned));
         let places = entries::places(model.facts().variables);
         let state = |state: &Vec<f64>| places.iter().map(|&place| state[place]).collect();
         let event = |of: &Occurrence| (of.name.clone(), of.time, state(&of.state), of.reset.as_ref().map(state));

@@ -22,6 +22,7 @@ pub struct Statistics<S: FeedbackSystem> {
 
 /// Statistics over all members of the entries of a vector, entry by entry. Everything is NaN if there are no members.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Summary<V> {
     /// The mean.
     pub mean: V,

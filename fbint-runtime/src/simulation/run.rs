@@ -3,7 +3,6 @@
 use derive_where::derive_where;
 
 use super::samples::{FlatSamples, Sample};
-use super::snapshot::PastOccurrence;
 use crate::error::Error;
 use crate::error::dependence::Dependence;
 use crate::hold::consistent_start::StartMove;
@@ -32,13 +31,13 @@ pub struct Run<S: FeedbackSystem> {
 
 /// The result of a run without the type of its system: what is written on it is compiled once, and not again for every model.
 #[derive(Clone, Debug)]
-pub struct FlatRun {
+pub struct FlatRun<T = FlatSamples> {
     /// The time at the end.
     pub time: f64,
     /// The state at the end.
     pub state: Vec<f64>,
     /// The samples.
-    pub trajectory: FlatSamples,
+    pub trajectory: T,
     /// The number of steps.
     pub steps: u64,
     /// The number of evaluations of the field.
@@ -47,14 +46,57 @@ pub struct FlatRun {
     pub stride: u64,
     /// The findings on the way.
     pub findings: RunFindings,
-    /// The occurrences of events, with the names of these.
-    pub events: Vec<(String, PastOccurrence)>,
-    /// The occurrence that ended the run.
+    /// Every occurrence of every event, in the order of time.
+    pub events: Vec<FlatOccurrence>,
+    /// The occurrence that ended the run, if one did.
     pub ended_by: Option<usize>,
     /// The steps of a dense run, of each its entries one after the other.
     pub dense_output: Vec<DenseOutput<[f64; 1]>>,
     /// The projection after each step, if there was one.
     pub projection: Option<Projection>,
+}
+
+impl<T> FlatRun<T> {
+    /// The name of the event that ended the run, if one did.
+    pub fn end(&self) -> Option<&str> {
+        Some(&self.events.get(self.ended_by?)?.name)
+    }
+
+    /// The run with its samples in another form.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `change`.
+    pub fn with_samples<U>(self, change: impl FnOnce(T) -> Result<U, Error>) -> Result<FlatRun<U>, Error> {
+        Ok(FlatRun {
+            time: self.time,
+            state: self.state,
+            trajectory: change(self.trajectory)?,
+            steps: self.steps,
+            evaluations: self.evaluations,
+            stride: self.stride,
+            findings: self.findings,
+            events: self.events,
+            ended_by: self.ended_by,
+            dense_output: self.dense_output,
+            projection: self.projection,
+        })
+    }
+}
+
+/// An occurrence of an event without the type of its system.
+#[derive(Clone, Debug)]
+pub struct FlatOccurrence {
+    /// The index of the event, in the order in which the simulation was given them.
+    pub event: usize,
+    /// The name of the event.
+    pub name: String,
+    /// The time.
+    pub time: f64,
+    /// The state, before any reset.
+    pub state: Vec<f64>,
+    /// The state after the reset, if the event has one.
+    pub reset: Option<Vec<f64>>,
 }
 
 /// An occurrence of an [`Event`](crate::Event) in a run of the system `S`.
@@ -120,10 +162,9 @@ pub struct IntegralJump {
 }
 
 impl<S: FeedbackSystem> Occurrence<S> {
-    pub(super) fn shaped((name, occurrence): (String, PastOccurrence)) -> Self {
+    pub(super) fn shaped(FlatOccurrence { event, name, time, state, reset }: FlatOccurrence) -> Self {
         let shaped = |state: &Vec<f64>| from_slice::<Vector<S>>(state).into();
-        let PastOccurrence { event, time, state, reset } = &occurrence;
-        Self { event: *event, name, time: *time, state: shaped(state), reset: reset.as_ref().map(shaped) }
+        Self { event, name, time, state: shaped(&state), reset: reset.as_ref().map(shaped) }
     }
 }
 

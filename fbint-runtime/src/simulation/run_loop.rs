@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::course::Course;
 use super::event_search::{Detail, EventSearch, Stop, Stretch};
 use super::record::{FlatSample, Record};
-use super::run::FlatRun;
+use super::run::{FlatOccurrence, FlatRun};
 use super::sampled::LawSamples;
 use super::sampling::{DueTimes, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
@@ -180,8 +180,11 @@ impl<'a> RunLoop<'a> {
     pub(super) fn end(self, Ended { steps, evaluations, stride }: Ended) -> Result<FlatRun, Error> {
         let FlatSample { time, state, .. } = self.record.last.clone();
         let (trajectory, findings) = self.record.end()?;
-        let name = |occurrence: &PastOccurrence| (self.search.name(occurrence.event).to_owned(), occurrence.clone());
-        let (events, ended_by) = (self.search.occurrences.iter().map(name).collect(), self.search.end);
+        let named = |past: &PastOccurrence| {
+            let PastOccurrence { event, time, state, reset } = past.clone();
+            FlatOccurrence { event, name: self.search.name(event).to_owned(), time, state, reset }
+        };
+        let (events, ended_by) = (self.search.occurrences.iter().map(named).collect(), self.search.end);
         Ok(FlatRun {
             time,
             state,

@@ -129,14 +129,14 @@ pub(crate) struct Past {
 /// An occurrence of an event; see [`Occurrence`](crate::Occurrence).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct PastOccurrence {
+pub(crate) struct PastOccurrence {
     pub(crate) event: usize,
     /// The time.
-    pub time: f64,
+    pub(crate) time: f64,
     /// The state, before any reset.
-    pub state: Vec<f64>,
+    pub(crate) state: Vec<f64>,
     /// The state after the reset, if there was one.
-    pub reset: Option<Vec<f64>>,
+    pub(crate) reset: Option<Vec<f64>>,
 }
 
 /// The largest projection of a run so far; see [`LargestProjection`](crate::LargestProjection).

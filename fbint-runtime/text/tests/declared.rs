@@ -67,7 +67,7 @@ fn a_text_bounces_and_ends() {
         for (event, (name, time)) in events.iter().zip(exact) {
             assert!(event.name == name && (event.time - time).abs() < 1e-12, "{event:?}, {name} at {time}");
         }
-        assert_eq!(run.ended_by.as_deref(), Some("top"));
+        assert_eq!(run.end(), Some("top"));
         // It passes the first gate after half a second, while it rises, and the second one too late.
         assert!(run.events.iter().all(|event| !event.name.starts_with("gate")));
     }

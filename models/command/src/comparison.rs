@@ -30,8 +30,9 @@ impl RecordedRun {
     pub fn of(system: &dyn AnyModel, start: &[f64], settings: &Settings) -> Result<Self, Error> {
         let plan = Plan::new(*settings, Feedback::None);
         let run = system.run(start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
+        let drift = run.findings.drift.integrals().collect();
         let (times, states) = run.trajectory.into_iter().map(|sample| (sample.time, sample.state)).unzip();
-        Ok(Self { times, states, drift: run.drift, evaluations: run.evaluations })
+        Ok(Self { times, states, drift, evaluations: run.evaluations })
     }
 
     /// The largest change of any integral at any step.

@@ -163,7 +163,7 @@ impl InitialValueProblem<'_> {
                 evaluations: run.evaluations as f64,
                 seconds: f64::INFINITY,
                 error: distance(&run.state, reference),
-                drift: run.drift.iter().map(|integral| integral.max).fold(0.0, f64::max),
+                drift: run.findings.drift.integrals().map(|integral| integral.max).fold(0.0, f64::max),
             })),
             Err(UnstableGains { .. }) => Ok(Outcome::Refused),
             Err(Failed(_)) => Ok(Outcome::Failed),

@@ -20,6 +20,7 @@ impl Dense {
     /// Takes the steps of a run, if they were kept.
     pub(crate) fn take(run: &mut Run) -> Option<Self> {
         let steps = take(&mut run.dense_output);
+        let steps: Vec<Vec<_>> = steps.chunks_exact(run.state.len()).map(<[_]>::to_vec).collect();
         (!steps.is_empty()).then_some(Self { steps, until: run.time })
     }
 

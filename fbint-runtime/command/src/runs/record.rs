@@ -330,22 +330,22 @@ impl EnsembleOutcome {
 
 impl RunSummary {
     fn of(model: &dyn AnyModel, run: &Run) -> Self {
-        let drift = run.drift.iter().map(|integral| {
-            let &fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed, left_out } = integral;
+        let drift = run.findings.drift.integrals().map(|integral| {
+            let fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed, left_out } = integral;
             (name, IntegralRecord { target, max, last, slope, assumed, left_out })
         });
         Self {
-            ended_by: run.ended_by.clone(),
+            ended_by: run.end().map(str::to_owned),
             time: run.time,
             state: job::named(&model.state_names(), &run.state),
             steps: run.steps,
             evaluations: run.evaluations,
             events: EventCount::all(&run.events),
-            start_move: run.start_move,
+            start_move: run.findings.drift.start_move().copied(),
             drift: drift.collect(),
-            nearly_dependent: run.dependence.as_ref().map(NearlyDependent::from),
-            integral_jump: run.integral_jump,
-            largest_projection: run.largest_projection,
+            nearly_dependent: run.findings.dependence.as_ref().map(NearlyDependent::from),
+            integral_jump: run.findings.jump,
+            largest_projection: run.findings.largest_projection,
         }
     }
 }

@@ -13,8 +13,8 @@ use fbint_catalogue::{AnyModel, Feedback, Occurrence, Run};
 
 /// The drift of every integral, what ended the run if a condition was asked for, and what it took.
 pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
-    let mut text = format!("{}\n\n{}\n\n", title(job), run.report);
-    match (&run.ended_by, &job.until_event) {
+    let mut text = format!("{}\n\n{}\n\n", title(job), run.findings.drift);
+    match (run.end(), &job.until_event) {
         (Some(event), _) => {
             let state = quantities_of_state(model).into_iter().zip(&run.state);
             let state: Vec<String> = state.map(|(name, value)| format!("{name} = {value:?}")).collect();
@@ -25,13 +25,13 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
         }
         (None, None) => {}
     }
-    text += &events(&run.events, run.ended_by.as_deref());
+    text += &events(&run.events, run.end());
     let _ = writeln!(text, "{} steps, {} evaluations of the field", run.steps, run.evaluations);
     if run.stride > 1 {
         let (kept, stride) = (run.trajectory.len(), run.stride);
         let _ = writeln!(text, "{kept} samples of {} steps: one in {stride} is kept; --every 0 keeps all", run.steps);
     }
-    if let Some(projection) = &run.largest_projection {
+    if let Some(projection) = &run.findings.largest_projection {
         text += &largest_projection(projection);
     }
     for doubt in model.facts().doubts {
@@ -145,8 +145,8 @@ pub(crate) fn doubt(run: &Run) -> Option<String> {
         )
     };
     let is_far = |left_out: &LeftOut| left_out.reason == LeftOutReason::NotCloser;
-    let left_out = run.drift.iter().find_map(|it| Some((it.name, it.left_out.filter(is_far)?)));
-    let doubt = run.dependence.as_ref().map(dependent).or(run.integral_jump.as_ref().map(jumped));
+    let left_out = run.findings.drift.integrals().find_map(|it| Some((it.name, it.left_out.filter(is_far)?)));
+    let doubt = run.findings.dependence.as_ref().map(dependent).or(run.findings.jump.as_ref().map(jumped));
     let doubt = doubt.or(left_out.map(far))?;
     Some(format!("{doubt}; compare with a run with a smaller --step or --rtol"))
 }
@@ -184,6 +184,7 @@ mod tests {
     #[test]
     fn events_are_counted() {
         let occurrence = |name: &str, time: f64, reset: Option<Vec<f64>>| Occurrence {
+            event: 0,
             name: name.to_owned(),
             time,
             state: vec![0.0],

@@ -89,7 +89,12 @@ impl Setting {
 
 impl Trial {
     fn new(contender: Contender, run: Run) -> Self {
-        Self { contender, drift: run.drift, trajectory: run.trajectory, evaluations: run.evaluations }
+        Self {
+            contender,
+            drift: run.findings.drift.integrals().collect(),
+            trajectory: run.trajectory,
+            evaluations: run.evaluations,
+        }
     }
 
     /// The largest |change| of the integral of that name, over all steps; not a number if there is none.

@@ -40,7 +40,7 @@ fn cell(method: Method, aid: Aid) -> Result<String, Box<dyn Error>> {
 
 /// The largest change of any integral at any step.
 pub(super) fn largest(run: &Run) -> f64 {
-    run.drift.iter().map(|integral| integral.max).fold(0.0, f64::max)
+    run.findings.drift.integrals().map(|integral| integral.max).fold(0.0, f64::max)
 }
 
 /// Euler and RK4 with and without feedback, as `comparison` compares them: a row for each integral.
@@ -55,7 +55,8 @@ pub(super) fn as_published() -> Result<Grid, Box<dyn Error>> {
     let mut grid = Grid::new(["", &names[0], &names[1], &names[2], &names[3]]);
     let symbols = ["f1 = \\|q\\|² - l²", "f2 = q · p", "energy", "vertical momentum"];
     for (integral, symbol) in symbols.into_iter().enumerate() {
-        grid.row(symbol, runs.iter().map(|run| change_with_digits(run.drift[integral].max, 3)));
+        let max = |run: &Run| run.findings.drift.integrals().nth(integral).map_or(f64::NAN, |integral| integral.max);
+        grid.row(symbol, runs.iter().map(|run| change_with_digits(max(run), 3)));
     }
     Ok(grid)
 }
