@@ -38,6 +38,17 @@ fn the_python_module_of_models_from_text_holds_no_algebra() -> Result<(), Box<dy
     Ok(())
 }
 
+/// What compares four methods and draws one figure is small.
+#[test]
+fn the_first_command_of_the_readme_builds_neither_command_nor_catalogue() -> Result<(), Box<dyn Error>> {
+    let built = tree(&[], "normal,build")?;
+    for expected in ["fbint-shipped-models", "fbint-runtime", "kuva"] {
+        assert!(built.iter().any(|(name, _)| name == expected), "{expected} is missing among {built:?}");
+    }
+    assert!(!built.iter().any(|(name, _)| ["fbint-catalogue", "fbint-command"].contains(&name.as_str())), "{built:?}");
+    Ok(())
+}
+
 fn is_permissive(licence: &str) -> bool {
     licence.split(" AND ").all(|part| {
         let mut choices = part.trim_matches(['(', ')']).split(" OR ").flat_map(|choice| choice.split('/'));

@@ -5,7 +5,9 @@ mod cart_pendulum;
 mod cart_pole;
 mod chain;
 mod chaplygin_sleigh;
+#[cfg(feature = "command")]
 mod command;
+#[cfg(feature = "command")]
 mod declarations;
 mod degenerate_pendulum;
 mod driven_four_bar;
@@ -30,6 +32,7 @@ pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State,
 pub use chaplygin_sleigh::{
     BalancedSleigh, BalancedSleighState, ChaplyginSleigh, ChaplyginSleighState, HeldSleigh, HeldSleighState,
 };
+#[cfg(feature = "command")]
 pub use command::{LIE_TROTTER, STRANG, TURNS};
 pub use degenerate_pendulum::{DegeneratePendulum, DegeneratePendulumState};
 pub use driven_four_bar::{DrivenFourBar, DrivenFourBarState};

@@ -3,66 +3,62 @@
 //! The words about the result are chosen by its numbers. This program is not a part of `fbint`, so that it is built without the code with
 //! which that command runs every model in every way.
 
+mod figure;
+
 use std::error::Error;
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{Write, stdout};
-use std::path::Path;
-use std::process::ExitCode;
+use std::path::{Path, absolute};
 
-use fbint_command::Model;
-use fbint_command::catalogue::Sample;
-use fbint_command::clap::{self, Parser};
-use fbint_command::figure::{self, Curve};
-use fbint_command::output::{OutputFile, Replace};
-use fbint_command::progress::Progress;
-use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::{FeedbackSystem, Gains, GeneratedSystem, IntegralDrift, Method, Run, Simulation, Vector};
+use figure::Curve;
 use models::SphericalPendulumCpv22 as Pendulum;
 
 const FIGURE: &str = "spherical-pendulum.svg";
+const TITLE: &str = "Spherical pendulum of CPV22";
 const STEP: f64 = 1e-3;
 const UNTIL: f64 = 100.0;
 const GAIN: f64 = 50.0;
 /// The time between samples for the figure; the table takes every step into account.
 const EVERY: f64 = 10.0 * STEP;
 
-/// The four contenders with their methods.
-const CONTENDERS: [(Contender, Method); 4] = [
-    (Contender::with_feedback(Scheme::EULER), Method::Euler { h: STEP }),
-    (Contender::plain(Scheme::EULER), Method::Euler { h: STEP }),
-    (Contender::with_feedback(Scheme::RK4), Method::Rk4 { h: STEP }),
-    (Contender::plain(Scheme::RK4), Method::Rk4 { h: STEP }),
-];
-
-/// Integrates the spherical pendulum of CPV22 with four methods, and compares how well each keeps constraints and invariants.
-///
-/// The models, and all that can be done with them, are in the command `fbint`: `cargo run --release -p fbint -- help`.
-#[derive(Parser)]
-#[command(name = "comparison", version)]
-struct Arguments {}
-
-fn main() -> ExitCode {
-    fbint_command::run(&[], compare)
+/// A method, with feedback or without, and its curve.
+struct Contender {
+    name: &'static str,
+    method: Method,
+    has_feedback: bool,
+    colour: &'static str,
 }
 
-/// Runs all four, prints the table and what it shows, and draws the figure.
-fn compare(_: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let pendulum = Pendulum::default();
-    let output = OutputFile::at(Path::new(FIGURE), Replace::Own)?;
-    let runs = CONTENDERS.map(|contender| run(&pendulum, contender));
-    let runs = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
+const EULER: Contender =
+    Contender { name: "Euler", method: Method::Euler { h: STEP }, has_feedback: false, colour: "#0072B2" };
+const RK4: Contender =
+    Contender { name: "RK4", method: Method::Rk4 { h: STEP }, has_feedback: false, colour: "#009E73" };
+const CONTENDERS: [Contender; 4] = [
+    Contender { name: "Euler + feedback", has_feedback: true, ..EULER },
+    EULER,
+    Contender { name: "RK4 + feedback", has_feedback: true, ..RK4 },
+    RK4,
+];
 
-    let samples: Vec<Vec<Sample>> =
-        runs.iter().map(|run| run.trajectory().iter().map(Sample::from).collect()).collect();
-    let curves = CONTENDERS.iter().zip(&samples);
-    let curves: Vec<Curve<'_>> = curves.map(|(&(contender, _), trajectory)| Curve { contender, trajectory }).collect();
-    let svg = figure::drift(
-        &format!("Spherical pendulum of CPV22, h = {STEP:e}, k = {GAIN}"),
-        "time t / √(l/g)",
-        &Pendulum::FACTS.integrals.iter().map(|integral| integral.name).collect::<Vec<_>>(),
-        &curves,
-    );
-    output.write(|file| file.write_all(svg.as_bytes()))?;
+/// Integrates the spherical pendulum of CPV22 with four methods, and compares how well each keeps constraints and invariants: prints the
+/// table and what it shows, and draws the figure.
+///
+/// The models, and all that can be done with them, are in the command `fbint`: `cargo run --release -p fbint -- help`.
+fn main() -> Result<(), Box<dyn Error>> {
+    let (pendulum, path) = (Pendulum::default(), Path::new(FIGURE));
+    if fs::read_to_string(path).is_ok_and(|there| !there.contains(TITLE)) {
+        return Err(format!("{FIGURE} is another file: move it, or run this in another folder").into());
+    }
+    let runs = CONTENDERS.iter().map(|contender| run(&pendulum, contender)).collect::<Result<Vec<_>, _>>()?;
+    let curves: Vec<Curve> = CONTENDERS.iter().zip(&runs).map(|(contender, run)| curve(contender, run)).collect();
+    let integrals: Vec<&str> = Pendulum::FACTS.integrals.iter().map(|integral| integral.name).collect();
+    let svg = figure::drawn(&format!("{TITLE}, h = 10⁻³, k = {GAIN}"), &integrals, &curves);
+    // Whole or not at all.
+    let draft = path.with_extension("svg.part");
+    fs::write(&draft, svg)?;
+    fs::rename(&draft, path)?;
 
     let drifts: Vec<Vec<IntegralDrift>> = runs.iter().map(|run| run.drift().integrals().collect()).collect();
     let mut out = stdout().lock();
@@ -70,21 +66,25 @@ fn compare(_: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     writeln!(out, "{}", table(&drifts))?;
     writeln!(out, "{}", verdict("Euler", &drifts[0], &drifts[1]))?;
     writeln!(out, "{}", verdict("RK4", &drifts[2], &drifts[3]))?;
-    writeln!(out, "\nfigure: {}", std::path::absolute(output.path())?.display())?;
-    let model = Pendulum::name();
+    writeln!(out, "\nfigure: {}", absolute(path)?.display())?;
+    let model = "spherical-pendulum-cpv22";
     writeln!(out, "next: cargo run --release -p fbint -- list (or show {model} --equations, or run --help)")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn run(pendulum: &Pendulum, (contender, method): (Contender, Method)) -> Result<Run<Pendulum>, fbint_runtime::Error> {
-    let mut progress = Progress::new(&contender.to_string());
+fn run(pendulum: &Pendulum, contender: &Contender) -> Result<Run<Pendulum>, fbint_runtime::Error> {
     let simulation = Simulation::new(pendulum, pendulum.start())?;
     // Called through a pointer, so that the methods are compiled once, and not for each kind of field.
-    let simulation = match contender.aid {
-        Aid::Feedback => simulation.gains(Gains::uniform(GAIN)).boxed(),
-        _ => simulation.without_feedback().boxed(),
+    let simulation = match contender.has_feedback {
+        true => simulation.gains(Gains::uniform(GAIN)).boxed(),
+        false => simulation.without_feedback().boxed(),
     };
-    simulation.record_every(EVERY).watched(progress.observer()).run(method, UNTIL)
+    simulation.record_every(EVERY).run(contender.method, UNTIL)
+}
+
+fn curve(&Contender { name, has_feedback, colour, .. }: &Contender, run: &Run<Pendulum>) -> Curve {
+    let changes = run.trajectory().iter().map(|sample| (sample.time, sample.change.map(f64::abs).to_vec()));
+    Curve { name, colour, is_dashed: !has_feedback, changes: changes.collect() }
 }
 
 fn headline(pendulum: &Pendulum) -> String {
@@ -105,8 +105,8 @@ fn table(drifts: &[Vec<IntegralDrift>]) -> String {
     let names = || drifts[0].iter().map(|integral| integral.name);
     let width = names().map(str::len).max().unwrap_or(0);
     let mut table = format!("{:width$}", "");
-    for (contender, _) in &CONTENDERS {
-        let _ = write!(table, "  {contender:>16}");
+    for Contender { name, .. } in &CONTENDERS {
+        let _ = write!(table, "  {name:>16}");
     }
     for (row, name) in names().enumerate() {
         let _ = write!(table, "\n{name:width$}");
