@@ -56,9 +56,9 @@ pub struct Crossing {
 /// A quantity that follows from the time and the state.
 #[derive(Clone, Debug)]
 pub enum Quantity {
-    /// The entry of the state at this index of [`SystemFacts::state`].
+    /// The entry of the state at this index of [`SystemFacts::state`](fbint_runtime::SystemFacts::state).
     Entry(usize),
-    /// The output at this index of [`SystemFacts::output_names`].
+    /// The output at this index of [`SystemFacts::output_names`](fbint_runtime::SystemFacts::output_names).
     Output(usize),
     /// An expression.
     Expression(Law),
