@@ -142,8 +142,8 @@ impl Passage {
 /// Whether a run says that it is doubtful.
 fn is_doubtful(run: &Run) -> bool {
     let is_far = |reason: LeftOutReason| reason == LeftOutReason::NotCloser;
-    let is_left_out = run.drift.iter().any(|it| it.left_out.is_some_and(|left_out| is_far(left_out.reason)));
-    run.dependence.is_some() || run.integral_jump.is_some() || is_left_out
+    let is_left_out = run.findings.drift.integrals().any(|it| it.left_out.is_some_and(|left_out| is_far(left_out.reason)));
+    run.findings.dependence.is_some() || run.findings.jump.is_some() || is_left_out
 }
 
 fn distance(one: &[f64], other: &[f64]) -> f64 {
@@ -177,7 +177,7 @@ fn a_singularity_is_passed_as_by_plain_steps_or_with_a_doubt() {
                                 let name = passage.name;
                                 losses.push(format!(
                                     "{name}, 1e{power}, {method:?}: {default:.1e} against {plain:.1e}, floor {floor:.0e}, {:?}",
-                                    run.largest_projection.map(|it| (it.time, it.per_error)),
+                                    run.findings.largest_projection.map(|it| (it.time, it.per_error)),
                                 ));
                             }
                         }
@@ -198,7 +198,7 @@ fn gimbal_lock_is_named_by_its_velocities() -> Result<(), Error> {
     let tilt = alone(Tilt { j: vector![1.0, 2.0, 3.0], weight: 4.905 });
     let passage = Passage { name: "gimbal lock", start: vec![0.0, 0.0, 0.0, 5e-3, 5.0, 0.0], system: tilt, until: 1.0 };
     let run = passage.run(Method::Dop853 { rtol: 1e-9, atol: None }, passage.system.default_projection())?;
-    let dependence = run.dependence.expect("a mass matrix that is nearly singular");
+    let dependence = run.findings.dependence.expect("a mass matrix that is nearly singular");
     assert!(dependence.is_of_velocities && dependence.pivot_ratio < 1e-4, "{dependence}");
     assert_eq!(dependence.constraints(), ["a", "c"]);
     // Away from it there is nothing to say.
