@@ -108,7 +108,7 @@ fn derivatives_of_runs() {
     let pendulum = DrivenPendulum::default();
     let start = pendulum.start().into();
     let plain = Sensitivity::<DrivenPendulum>::new(pendulum.prepare());
-    for run in [plain, plain.projected(Projection::default())] {
+    for run in [plain.clone(), plain.projected(Projection::default())] {
         let mut ends = [[0.0; 4]; 2];
         let work = || {
             let mut along = run.along(start, [Direction::of_state([1.0, 0.0, 0.0, 0.0]), Direction::zero()]);

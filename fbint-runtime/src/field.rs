@@ -269,7 +269,7 @@ impl<S: DrivenSystem, F: TakesInput<S> + ?Sized> TakesInput<S> for std::boxed::B
 }
 
 /// The vector field X of the system `S`, without feedback.
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub struct PlainField<S: FeedbackSystem, T: Scalar = f64> {
     system: S::Prepared<T>,
     laws: Laws,
@@ -298,7 +298,7 @@ fn given_motion<S: FeedbackSystem>(system: &S::Prepared<f64>) -> Motion<'_, S> {
 impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     #[inline]
     fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
-        let system = S::with_input(self.system, input);
+        let system = S::with_input(self.system.clone(), input);
         match self.sliding.of(system.facts()) {
             None => system.vector_field(x),
             Some(sliding) => sliding.value(&given_motion::<S>(&system), x),
@@ -306,7 +306,7 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     }
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        let system = S::with_input(self.system, input);
+        let system = S::with_input(self.system.clone(), input);
         match self.sliding.of(system.facts()) {
             None => system.jacobian(x, None, add),
             Some(_) => sides::differences(x, system.facts().state.len(), &|x| self.value_with(input, x), add),
@@ -314,11 +314,11 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     }
 
     fn switches_with(&self, input: S::Inputs<f64>, x: &Vector<S>, values: &mut [f64]) {
-        self.sliding.switches(&given_motion::<S>(&S::with_input(self.system, input)), x, values);
+        self.sliding.switches(&given_motion::<S>(&S::with_input(self.system.clone(), input)), x, values);
     }
 
     fn switch_rate_with(&self, input: S::Inputs<f64>, x: &Vector<S>, place: usize) -> f64 {
-        self.sliding.switch_rate(&given_motion::<S>(&S::with_input(self.system, input)), x, place)
+        self.sliding.switch_rate(&given_motion::<S>(&S::with_input(self.system.clone(), input)), x, place)
     }
 
     #[cfg(feature = "std")]
@@ -326,7 +326,7 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
         if self.system.facts().has_laws() {
             return Err("other inputs were given than the laws in its series: choose DOP853");
         }
-        Series::of::<S>(&self.system, move |x| S::with_input(self.system, input(x)))
+        Series::of::<S>(&self.system, move |x| S::with_input(self.system.clone(), input(x)))
     }
 
     #[inline]
@@ -362,7 +362,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         match self.sliding.of(self.system.facts()) {
-            None => self.laws.apply::<S, T>(&self.system, x).vector_field(x),
+            None => self.laws.apply::<S, T>(&self.system, x, &mut None).vector_field(x),
             Some(sliding) => self.sliding_value(sliding, x),
         }
     }
@@ -389,7 +389,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
 
     fn inputs(&self, x: &Vector<S, T>, inputs: &mut [f64]) {
         if let (Some(own), Some(x)) = (self.in_doubles(), <dyn core::any::Any>::downcast_ref(x)) {
-            own.laws.apply::<S, f64>(&own.system, x).inputs_into(inputs);
+            own.laws.apply::<S, f64>(&own.system, x, &mut None).inputs_into(inputs);
         }
     }
 
@@ -430,7 +430,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
                 "the laws of its inputs are sampled, and the series are of laws that are followed: choose DOP853",
             );
         }
-        Series::of::<S>(&field.system, |_| field.system)
+        Series::of::<S>(&field.system, |_| field.system.clone())
     }
 
     /// The coefficients for a Hamiltonian with a constant mass matrix, without constraints or the time.

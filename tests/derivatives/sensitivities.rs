@@ -58,7 +58,10 @@ impl<S: DifferentiableSystem + GeneratedSystem + Clone> Start<S> {
 
     fn run(&self) -> Sensitivity<S> {
         let run = Sensitivity::<S>::new(self.prepared());
-        self.projection.map_or(run, |projection| run.projected(projection))
+        match self.projection {
+            Some(projection) => run.projected(projection),
+            None => run,
+        }
     }
 
     fn end<const N: usize>(&self, method: &Tableau<N>) -> DVector<f64> {

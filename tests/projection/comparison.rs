@@ -132,7 +132,7 @@ impl<S: GeneratedSystem + Send + Sync> FlatModel for Subject<S> {
         None
     }
 
-    fn functions(&self) -> &'static dyn FlatFunctions {
+    fn functions(&self) -> Arc<dyn FlatFunctions> {
         generated_functions::<S>()
     }
 

@@ -92,7 +92,7 @@ impl Subject for Skate {
     const HAMEL_FUNCTIONS_OF_PADDED: Option<HamelFunctions<Padded<Self>>> = Some(HamelFunctions::OF_SYSTEM);
 }
 
-#[derive_where(Clone, Copy, Debug, PartialEq)]
+#[derive_where(Clone, Debug, PartialEq)]
 struct PaddedPrepared<S: FeedbackSystem, T: Scalar>(S::Prepared<T>);
 
 /// A law for vectors that are not longer.
@@ -230,7 +230,7 @@ impl<S: Subject, T: Scalar, L: FeedbackLaw<Padded<S>, T>> FeedbackLaw<S, T> for 
     }
 
     fn weigh_normalised(&self, forms: Integrals<S, T>, system: &S::Prepared<T>) -> Integrals<S, T> {
-        cut(&self.0.weigh_normalised(padded(&forms), &PaddedPrepared(*system)))
+        cut(&self.0.weigh_normalised(padded(&forms), &PaddedPrepared(system.clone())))
     }
 }
 

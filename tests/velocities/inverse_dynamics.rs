@@ -108,9 +108,9 @@ fn moves_as_asked<S: LagrangianSystem + DrivenSystem + GeneratedSystem>(system: 
         let x: Vector<S> = Entries::from_fn(|_| random.between(-1.5, 1.5));
         let inputs = Entries::from_fn(|_| random.between(-1.0, 1.0));
         // Accelerations that the system can have.
-        let asked = of_velocities::<S>(&S::with_input(prepared, inputs).vector_field(&x));
+        let asked = of_velocities::<S>(&S::with_input(prepared.clone(), inputs).vector_field(&x));
         let forces = S::inverse_dynamics(&prepared, &x, &asked);
-        let driven = S::with_input(prepared, Entries::from_fn(|i| forces[i]));
+        let driven = S::with_input(prepared.clone(), Entries::from_fn(|i| forces[i]));
         let obtained = of_velocities::<S>(&driven.vector_field(&x));
         let scale = asked.as_ref().iter().chain(forces.as_ref()).fold(1.0, |scale: f64, entry| scale.max(entry.abs()));
         for (obtained, asked) in obtained.as_ref().iter().zip(asked.as_ref()) {

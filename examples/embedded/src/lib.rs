@@ -26,7 +26,7 @@ pub struct SphericalPendulum {
 }
 
 /// The pendulum in `f32` or `f64`, one step of RK4 for each tick.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Loop<T: Scalar + Into<f64>> {
     field: Feedback<SphericalPendulum, Uniform, T>,
     x: [T; 6],

@@ -1,6 +1,7 @@
 //! Models that were compiled with the program, as what is compiled once for all models takes them.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use fbint_runtime::{
     Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, FourLanes, GeneratedSystem, Integrals, Lanes,
@@ -27,7 +28,7 @@ impl<S: Model + GeneratedSystem> FlatModel for S {
         FeedbackSystem::parameter_mut(self, index)
     }
 
-    fn functions(&self) -> &'static dyn FlatFunctions {
+    fn functions(&self) -> Arc<dyn FlatFunctions> {
         generated_functions::<S>()
     }
 
@@ -100,8 +101,8 @@ impl<V: Entries<f64>> OneStep<[f64]> for SliceMap<V> {
 }
 
 /// The functions that were generated for a system, as [`FlatModel::functions`] gives them.
-pub fn generated_functions<S: GeneratedSystem>() -> &'static dyn FlatFunctions {
-    &CompiledFunctions::<S>(PhantomData)
+pub fn generated_functions<S: GeneratedSystem>() -> Arc<dyn FlatFunctions> {
+    Arc::new(CompiledFunctions::<S>(PhantomData))
 }
 
 /// The numbers of a system that depend on parameters alone, as [`FlatModel::prepared`] gives them.
@@ -122,7 +123,7 @@ impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
         put(targets, S::of_numbers::<f64>(|_| 0.0).zero_targets());
     }
 
-    fn doubles(&self) -> &dyn Functions<f64> {
+    fn doubles(self: Arc<Self>) -> Arc<dyn Functions<f64>> {
         self
     }
 
@@ -130,15 +131,15 @@ impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
         S::taylor_functions(&S::of_numbers(|_| 0.0)).map(|_| self as &dyn FlatSeries)
     }
 
-    fn lanes(&self) -> &dyn Functions<NarrowLanes> {
+    fn lanes(self: Arc<Self>) -> Arc<dyn Functions<NarrowLanes>> {
         self
     }
 
-    fn medium_lanes(&self) -> &dyn Functions<MediumLanes> {
+    fn medium_lanes(self: Arc<Self>) -> Arc<dyn Functions<MediumLanes>> {
         self
     }
 
-    fn duals(&self) -> &dyn Functions<Dual> {
+    fn duals(self: Arc<Self>) -> Arc<dyn Functions<Dual>> {
         self
     }
 }

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 pub use fbint_runtime::FlatSignal;
+use std::fmt;
+use std::sync::Arc;
+
 use fbint_runtime::{Error, Event, OneStep, SystemFacts};
 
 use crate::drawing::Drawing;
@@ -14,15 +17,32 @@ pub trait FlatModel: Send + Sync {
     /// The summary of the model.
     fn facts(&self) -> &'static SystemFacts;
     /// The generated Rust. A model from text prints it at the first call; [`SystemFacts::source`] is empty there.
-    fn source(&self) -> &'static str {
+    fn source(&self) -> &str {
         self.facts().source
+    }
+    /// The derivation in plain text; [`SystemFacts::equations`] is empty in a model from text.
+    fn equations(&self) -> &str {
+        self.facts().equations
+    }
+    /// The derivation in LaTeX; [`SystemFacts::derivation`] is empty in a model from text.
+    fn latex(&self) -> &str {
+        self.facts().derivation
+    }
+    /// Writes the code of the functions, of which a digest tells whether two models compute the same: the generated Rust, or where printing
+    /// that takes long, whatever it follows from.
+    ///
+    /// # Errors
+    ///
+    /// As `out` has them.
+    fn write_code(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        writeln!(out, "{}", self.source().trim_end())
     }
     /// [`FeedbackSystem::parameter`](fbint_runtime::FeedbackSystem::parameter).
     fn parameter(&self, index: usize) -> Option<f64>;
     /// [`FeedbackSystem::parameter_mut`](fbint_runtime::FeedbackSystem::parameter_mut).
     fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
     /// The functions of its system.
-    fn functions(&self) -> &'static dyn FlatFunctions;
+    fn functions(&self) -> Arc<dyn FlatFunctions>;
     /// The numbers that depend on parameters alone.
     fn prepared(&self) -> Vec<f64>;
     /// The derivatives of these numbers by the parameter at an index, if they are known exactly.

@@ -1,15 +1,17 @@
 //! A flat model with fixed parameters and inputs, as runs on slices take it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use fbint_runtime::{Dual, DynamicalSystem, FlatSystem, Scalar, Scratch, SystemFacts, with_allocated};
 
 use crate::flat_model::{FlatModel, FlatSignal};
-use crate::functions::{FlatFunctions, Given, ListFunction, MatrixFunction, Source};
+use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
 
 /// The functions of a model with the numbers that they take besides the state.
 pub(crate) struct FlatPrepared {
-    functions: &'static dyn FlatFunctions,
+    functions: Arc<dyn FlatFunctions>,
+    doubles: Arc<dyn Functions<f64>>,
     facts: &'static SystemFacts,
     prepared: Vec<f64>,
     inputs: Vec<f64>,
@@ -27,7 +29,8 @@ impl FlatPrepared {
     pub(crate) fn new(model: &dyn FlatModel) -> Self {
         let (functions, facts) = (model.functions(), model.facts());
         let inputs = vec![0.0; facts.given_numbers().next_multiple_of(2)];
-        Self { functions, facts, prepared: even(&model.prepared()).into_owned(), inputs }
+        let doubles = Arc::clone(&functions).doubles();
+        Self { functions, doubles, facts, prepared: even(&model.prepared()).into_owned(), inputs }
     }
 
     /// The model with the inputs that it has in a state: by a signal, or by their laws.
@@ -52,10 +55,10 @@ impl FlatPrepared {
         // Results that vanish identically are not written.
         list.fill(0.0);
         if list.len().is_multiple_of(2) {
-            return self.functions.doubles().list(function, given, law, list);
+            return self.doubles.list(function, given, law, list);
         }
         let mut results = vec![0.0; list.len() + 1];
-        self.functions.doubles().list(function, given, law, &mut results);
+        self.doubles.list(function, given, law, &mut results);
         list.copy_from_slice(&results[..list.len()]);
     }
 
@@ -72,13 +75,14 @@ impl FlatPrepared {
     pub(crate) fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
         let dual = |value: &f64| Dual { value: *value, slope: 0.0 };
         let [prepared, inputs]: [Vec<Dual>; 2] = [&self.prepared, &self.inputs].map(|of| of.iter().map(dual).collect());
+        let duals = Arc::clone(&self.functions).duals();
         let mut x: Vec<Dual> = even(state).iter().map(dual).collect();
         let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
         for column in 0..state.len() {
             x[column].slope = 1.0;
             let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
             let (given, mut rates) = (given.with(Source::Inputs, &inputs), vec![Dual::from_f64(0.0); x.len()]);
-            self.functions.duals().list(ListFunction::VectorField, &given, &|_| {}, &mut rates);
+            duals.list(ListFunction::VectorField, &given, &|_| {}, &mut rates);
             jacobian.iter_mut().zip(rates).for_each(|(row, rate)| row[column] = rate.slope);
             x[column].slope = 0.0;
         }
@@ -103,7 +107,7 @@ impl DynamicalSystem for FlatPrepared {
         rows.fill(0.0);
         let x = even(x);
         let (given, columns) = (self.given(&x, &self.inputs), self.facts.state.len());
-        self.functions.doubles().matrix(MatrixFunction::IntegralsJacobian, &given, rows, columns);
+        self.doubles.matrix(MatrixFunction::IntegralsJacobian, &given, rows, columns);
     }
 
     fn outputs_at(&self, x: &[f64], values: &mut [f64]) {
@@ -150,7 +154,7 @@ impl FlatSystem for FlatPrepared {
         let mut numbers = vec![[0.0; 3]; self.facts.integrals.len()];
         let x = vec![0.0; self.facts.state.len().next_multiple_of(2)];
         let given = self.given(&x, &self.inputs);
-        self.functions.doubles().matrix(MatrixFunction::Normalisation, &given, numbers.as_flattened_mut(), 3);
+        self.doubles.matrix(MatrixFunction::Normalisation, &given, numbers.as_flattened_mut(), 3);
         numbers
     }
 }

@@ -1,6 +1,7 @@
 //! The functions of a system on slices: whatever its dimensions are, and however they are evaluated.
 
 use std::ops::Index;
+use std::sync::Arc;
 
 use fbint_runtime::{Dual, FourLanes, MediumLanes, NOT_GENERATED, NarrowLanes, SystemFacts};
 
@@ -11,13 +12,13 @@ pub trait FlatFunctions: Send + Sync {
     /// [`PreparedSystem::zero_targets`](fbint_runtime::PreparedSystem::zero_targets), into the first of `targets`.
     fn zero_targets(&self, targets: &mut [bool]);
     /// The functions in one number at a time.
-    fn doubles(&self) -> &dyn Functions<f64>;
+    fn doubles(self: Arc<Self>) -> Arc<dyn Functions<f64>>;
     /// The functions that [ensembles](fbint_runtime::Ensemble) run in lanes: field, integrals, feedback field, projection and Jacobian.
-    fn lanes(&self) -> &dyn Functions<NarrowLanes>;
+    fn lanes(self: Arc<Self>) -> Arc<dyn Functions<NarrowLanes>>;
     /// The functions in the lanes of systems of at most eight entries.
-    fn medium_lanes(&self) -> &dyn Functions<MediumLanes>;
+    fn medium_lanes(self: Arc<Self>) -> Arc<dyn Functions<MediumLanes>>;
     /// The field in numbers with a derivative.
-    fn duals(&self) -> &dyn Functions<Dual>;
+    fn duals(self: Arc<Self>) -> Arc<dyn Functions<Dual>>;
     /// The Taylor series of solutions, or why there are none.
     ///
     /// # Errors

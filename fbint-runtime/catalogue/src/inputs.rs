@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+use fbint_runtime::SystemFacts;
+
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::flat_system::even;
-use crate::functions::{FlatFunctions, Given, ListFunction, Source};
+use crate::functions::{Functions, Given, ListFunction, Source};
 
 /// Some inputs of a model, by their names, and what gives them.
 #[derive(Clone)]
@@ -36,7 +38,7 @@ impl Inputs {
 
     /// All inputs of a model: these, and its own in the other places.
     pub(crate) fn of(&self, model: &dyn FlatModel) -> Replaced {
-        let (functions, facts) = (model.functions(), model.facts());
+        let (functions, facts) = (model.functions().doubles(), model.facts());
         let is_by_law = |name: &&&str| !facts.open_inputs.contains(*name) && !self.give(name);
         let has_laws = facts.has_laws() && facts.input_names.iter().any(|name| is_by_law(&name));
         let has_samples = facts.law_delay.is_some() && has_laws;
@@ -44,6 +46,7 @@ impl Inputs {
             has_laws,
             own: model.input(),
             functions,
+            facts,
             prepared: even(&model.prepared()).into_owned(),
             samples: has_samples.then(RefCell::default),
             given: (self.make)(),
@@ -87,7 +90,8 @@ impl FlatSignal for Both {
 /// A model's own inputs, with values that are given for some.
 pub(crate) struct Replaced {
     own: Option<Box<dyn FlatSignal>>,
-    functions: &'static dyn FlatFunctions,
+    functions: Arc<dyn Functions<f64>>,
+    facts: &'static SystemFacts,
     prepared: Vec<f64>,
     /// Whether laws of the model are left.
     has_laws: bool,
@@ -96,13 +100,19 @@ pub(crate) struct Replaced {
     given: Box<dyn FlatSignal>,
 }
 
+impl Replaced {
+    fn by_law(&self, state: &[f64]) -> Vec<f64> {
+        by_law(&*self.functions, self.facts, &self.prepared, state)
+    }
+}
+
 impl FlatSignal for Replaced {
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
         let put = |inputs: &mut [f64], laws: &[f64]| inputs.iter_mut().zip(laws).for_each(|(input, law)| *input = *law);
         match (&self.own, &self.samples) {
             (Some(own), _) => own.at(time, state, inputs),
             (None, Some(samples)) => put(inputs, &samples.borrow()),
-            (None, None) if self.has_laws => put(inputs, &by_law(self.functions, &self.prepared, state)),
+            (None, None) if self.has_laws => put(inputs, &self.by_law(state)),
             (None, None) => {}
         }
         self.given.at(time, state, inputs);
@@ -131,13 +141,14 @@ impl FlatSignal for Replaced {
 
     fn hold_laws(&self, state: Option<&[f64]>) {
         if let Some(samples) = &self.samples {
-            *samples.borrow_mut() = state.map_or(Vec::new(), |state| by_law(self.functions, &self.prepared, state));
+            *samples.borrow_mut() = state.map_or(Vec::new(), |state| self.by_law(state));
         }
     }
 
     fn copied(&self) -> Box<dyn FlatSignal> {
         let (own, prepared) = (self.own.as_ref().map(|own| own.copied()), self.prepared.clone());
-        Box::new(Self { own, prepared, samples: self.samples.clone(), given: self.given.copied(), ..*self })
+        let functions = Arc::clone(&self.functions);
+        Box::new(Self { own, functions, prepared, samples: self.samples.clone(), given: self.given.copied(), ..*self })
     }
 }
 
@@ -152,16 +163,16 @@ pub(crate) fn own_inputs(model: &dyn FlatModel, prepared: &[f64], state: &[f64])
             own.at(time, state, &mut inputs);
             even(&inputs).into_owned()
         }
-        None if facts.has_laws() => by_law(model.functions(), prepared, state),
+        None if facts.has_laws() => by_law(&*model.functions().doubles(), facts, prepared, state),
         None => vec![0.0; facts.given_numbers().next_multiple_of(2)],
     }
 }
 
 /// The inputs by their laws; those without one are 0.
-fn by_law(functions: &dyn FlatFunctions, prepared: &[f64], state: &[f64]) -> Vec<f64> {
-    let (state, open) = (even(state), vec![0.0; functions.facts().given_numbers().next_multiple_of(2)]);
+fn by_law(functions: &dyn Functions<f64>, facts: &SystemFacts, prepared: &[f64], state: &[f64]) -> Vec<f64> {
+    let (state, open) = (even(state), vec![0.0; facts.given_numbers().next_multiple_of(2)]);
     let given = Given::default().with(Source::State, &state).with(Source::Prepared, prepared);
     let (given, mut list) = (given.with(Source::Inputs, &open), open.clone());
-    functions.doubles().list(ListFunction::Law, &given, &|_| {}, &mut list);
+    functions.list(ListFunction::Law, &given, &|_| {}, &mut list);
     list
 }

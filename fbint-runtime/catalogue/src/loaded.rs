@@ -56,7 +56,7 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
         let count = self.system.facts().output_names.len();
         crossing.event(move |state| {
             let x = with_zeros(state);
-            with_inputs(system, controller.as_ref(), &x).outputs(&x).as_ref()[..count].to_vec()
+            with_inputs(system.clone(), controller.as_ref(), &x).outputs(&x).as_ref()[..count].to_vec()
         })
     }
 

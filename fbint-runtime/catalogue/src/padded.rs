@@ -1,11 +1,12 @@
 //! Systems of any size in vectors of a few lengths: what integrates them is compiled once for each length, and not again for every model.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::{array, fmt, ptr};
 
 use fbint_runtime::{
-    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, MediumLanes,
-    NarrowLanes, PreparedSystem, Scalar, Signal, SystemFacts, TaylorFunctions, Vector,
+    DrivenSystem, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, PreparedSystem, Scalar,
+    Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::controller::{Controller, LoadedSystem};
@@ -77,11 +78,11 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
     fn taylor_functions(system: &PaddedPrepared<f64, N, M>) -> Result<TaylorFunctions<Self>, &'static str> {
         let expand =
             |system: &PaddedPrepared<f64, N, M>, sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
-                if let Ok(series) = system.flat.series() {
+                if let Ok(series) = system.shared.flat.series() {
                     series.expand(&system.given(&[], sides, &[]), coefficients, N, memory);
                 }
             };
-        let series = system.flat.series()?;
+        let series = system.shared.flat.series()?;
         Ok(TaylorFunctions {
             columns: series.columns(),
             switches: series.switches(),
@@ -118,7 +119,7 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
     fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a PaddedPrepared<f64, N, M>) -> PaddedPrepared<T, N, M> {
         let number = |place: usize| T::from_lanes(&|lane| member(lane).prepared.as_flattened()[place]);
         let input = |place: usize| T::from_lanes(&|lane| member(lane).inputs[place]);
-        PaddedPrepared::new(member(0).flat, number, input)
+        PaddedPrepared::new(Arc::clone(&member(0).shared.flat), number, input)
     }
 }
 
@@ -208,17 +209,22 @@ impl<const N: usize, const M: usize> HamelSystem for Padded<N, M> {
 }
 
 /// A [`Padded`] model with everything computed that depends on its parameters alone.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
-    flat: &'static dyn FlatFunctions,
     facts: &'static SystemFacts,
-    /// The [`FlatFunctions`] in numbers of this type.
-    functions: &'static dyn Functions<T>,
+    shared: Arc<Shared<T>>,
     /// Values that depend on parameters alone, then zeros.
     prepared: [[T; N]; PREPARED],
     /// Its inputs, then the sides of its switches, then zeros.
     inputs: [T; N],
     zero_targets: [bool; M],
+}
+
+/// The functions of a model. Each run has a count of its own, so that threads do not count in one place.
+struct Shared<T> {
+    flat: Arc<dyn FlatFunctions>,
+    /// In numbers of this type.
+    functions: Arc<dyn Functions<T>>,
 }
 
 impl<T: fmt::Debug, const N: usize, const M: usize> fmt::Debug for PaddedPrepared<T, N, M> {
@@ -234,7 +240,7 @@ impl<T: PartialEq, const N: usize, const M: usize> PartialEq for PaddedPrepared<
 }
 
 impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
-    fn new(flat: &'static dyn FlatFunctions, prepared: impl Fn(usize) -> T, input: impl Fn(usize) -> T) -> Self {
+    fn new(flat: Arc<dyn FlatFunctions>, prepared: impl Fn(usize) -> T, input: impl Fn(usize) -> T) -> Self {
         let mut numbers = [[T::from_f64(0.0); N]; PREPARED];
         for (place, number) in numbers.as_flattened_mut().iter_mut().take(flat.facts().prepared_numbers).enumerate() {
             *number = prepared(place);
@@ -242,9 +248,8 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
         let mut zero_targets = [false; M];
         flat.zero_targets(&mut zero_targets);
         Self {
-            flat,
             facts: flat.facts(),
-            functions: functions_in(flat),
+            shared: Arc::new(Shared { functions: functions_in(&flat), flat }),
             prepared: numbers,
             inputs: array::from_fn(input),
             zero_targets,
@@ -265,14 +270,14 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
 
     fn with_law<const L: usize>(&self, function: ListFunction, given: Given<'_, T>, law: &dyn Fn(&mut [T])) -> [T; L] {
         let mut list = [T::from_f64(0.0); L];
-        self.functions.list(function, &given, law, &mut list);
+        self.shared.functions.list(function, &given, law, &mut list);
         list
     }
 
     /// The same, row by row.
     fn matrix<const R: usize, const C: usize>(&self, function: MatrixFunction, x: &[T; N]) -> [[T; C]; R] {
         let mut matrix = [[T::from_f64(0.0); C]; R];
-        self.functions.matrix(function, &self.given(x, &[], &[]), matrix.as_flattened_mut(), C);
+        self.shared.functions.matrix(function, &self.given(x, &[], &[]), matrix.as_flattened_mut(), C);
         matrix
     }
 
@@ -287,16 +292,16 @@ impl<T: Scalar, const N: usize, const M: usize> PaddedPrepared<T, N, M> {
 }
 
 /// The functions in numbers of one type.
-fn functions_in<T: Scalar>(flat: &'static dyn FlatFunctions) -> &'static dyn Functions<T> {
-    fn same<G: 'static, W: 'static + Copy>(given: G) -> Option<W> {
-        (&given as &dyn Any).downcast_ref().copied()
+fn functions_in<T: Scalar>(flat: &Arc<dyn FlatFunctions>) -> Arc<dyn Functions<T>> {
+    fn same<G: 'static, T: Scalar>(given: G) -> Option<Arc<dyn Functions<T>>> {
+        (&given as &dyn Any).downcast_ref().cloned()
     }
-    type In<T> = &'static dyn Functions<T>;
-    None.or_else(|| same::<In<f64>, _>(flat.doubles()))
-        .or_else(|| same::<In<NarrowLanes>, _>(flat.lanes()))
-        .or_else(|| same::<In<MediumLanes>, _>(flat.medium_lanes()))
-        .or_else(|| same::<In<Dual>, _>(flat.duals()))
-        .unwrap_or(&NoFunctions)
+    let flat = || Arc::clone(flat);
+    same(flat().doubles())
+        .or_else(|| same(flat().lanes()))
+        .or_else(|| same(flat().medium_lanes()))
+        .or_else(|| same(flat().duals()))
+        .unwrap_or_else(|| Arc::new(NoFunctions))
 }
 
 /// The functions in numbers of a type in which there are none: nothing that they give is a number.
@@ -390,7 +395,7 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
     }
 
     fn under_law(&self, x: &[T; N]) -> Self {
-        self.with_inputs(&self.list(ListFunction::Law, x))
+        self.clone().with_inputs(&self.list(ListFunction::Law, x))
     }
 
     fn inputs_into(&self, values: &mut [T]) {
@@ -413,7 +418,7 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
     }
 
     fn on_side(&self, place: usize, side: T) -> Self {
-        let mut system = *self;
+        let mut system = self.clone();
         system.inputs[self.facts.input_names.len() + place] = side;
         system
     }
@@ -421,6 +426,6 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
     fn jacobian(&self, x: &[T; N], feedback: Option<[&[T; M]; 2]>, add: &mut dyn FnMut(usize, usize, T)) -> bool {
         let [first, second]: [&[T]; 2] = feedback.map_or([&[]; 2], |[gains, targets]| [gains, targets]);
         let given = self.given(x, first, second);
-        self.functions.jacobian(&given, feedback.is_some(), add)
+        self.shared.functions.jacobian(&given, feedback.is_some(), add)
     }
 }

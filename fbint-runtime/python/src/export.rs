@@ -52,7 +52,7 @@ pub(crate) fn written(
 ) -> PyResult<Vec<String>> {
     let lines = py.detach(|| {
         let model = programs_of(&source.entry, source.text.as_deref()).map_err(|error| error.to_string())?;
-        exports.write(model, source.entry.clone(), options).map_err(|error| error.to_string())
+        exports.write(&model, source.entry.clone(), options).map_err(|error| error.to_string())
     });
     lines.map_err(PyValueError::new_err)
 }

@@ -285,26 +285,26 @@ impl Model {
 
     /// The derived equations as plain text.
     #[getter]
-    fn equations(&self) -> &'static str {
-        self.model().facts().equations.trim_end()
+    fn equations(&self) -> String {
+        self.model().flat().equations().trim_end().to_owned()
     }
 
     /// The derived equations as LaTeX, a paragraph and align* for each part.
     #[getter]
-    fn latex(&self) -> &'static str {
-        self.model().facts().derivation.trim_end()
+    fn latex(&self) -> String {
+        self.model().flat().latex().trim_end().to_owned()
     }
 
     /// The generated Rust.
     #[getter]
-    fn rust(&self) -> &'static str {
-        self.model().flat().source().trim_end()
+    fn rust(&self) -> String {
+        self.model().flat().source().trim_end().to_owned()
     }
 
     /// The equations for a notebook, unless they are too long to read.
     fn _repr_latex_(&self) -> Option<String> {
         let latex = self.latex();
-        (latex.len() <= MAX_LATEX).then(|| notebook(latex))
+        (latex.len() <= MAX_LATEX).then(|| notebook(&latex))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

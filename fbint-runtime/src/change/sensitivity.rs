@@ -75,7 +75,7 @@ const MOST_CHECKPOINTS: usize = 64;
 /// let (_, gradient) = held.gradient(&RK4, [1.0, 0.0], 0.01, 100, 4, |x| [x[0], 0.0]);
 /// assert!((gradient.parameters[0] + 1.0_f64.cos() * 1.0_f64.sin() / 2.0).abs() < 1e-8);
 /// ```
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub struct Sensitivity<S: DifferentiableSystem> {
     system: S::Prepared<f64>,
     law: Option<Law<S>>,
@@ -138,15 +138,15 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     fn context(&self, start: &Vector<S>) -> StepContext<S> {
         let projector = self.projection.map(|projection| {
             let targets = crate::hold::consistent_start::targets::<S, f64>(&self.system, start);
-            Projector::starting_at(self.system, start, targets, projection)
+            Projector::starting_at(self.system.clone(), start, targets, projection)
         });
         let from = self.system.facts().time_in(start);
-        StepContext { system: self.system, law: self.law, projector, from }
+        StepContext { system: self.system.clone(), law: self.law, projector, from }
     }
 }
 
 /// A run with derivatives of its state along `K` directions; see [`Sensitivity::along`].
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub struct TangentRun<S: DifferentiableSystem, const K: usize> {
     context: StepContext<S>,
     passage: Passage<S>,
@@ -237,7 +237,7 @@ where
     /// Derivatives of runs with this field, for gains that do not depend on the state. F_target of the feedback is held: it does not
     /// follow a start that changes. Where states are [projected](Sensitivity::projected), too, the targets of the projection do.
     pub fn sensitivity(&self) -> Sensitivity<S> {
-        Sensitivity::with_feedback(*self.system(), *self.constant_gains(), *self.targets())
+        Sensitivity::with_feedback(self.system().clone(), *self.constant_gains(), *self.targets())
     }
 }
 

@@ -59,7 +59,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for FixedLaneSteps<'_,
     fn gather(&mut self, numbers: &Numbers<S, V>, fields: &dyn LaneFields<S, V>) {
         match &mut self.method {
             FixedMethod::RungeKutta { projection, projector, .. } => {
-                *projector = projector.or_else(|| projection.map(|projection| numbers.projector(projection)));
+                *projector = projector.take().or_else(|| projection.map(|projection| numbers.projector(projection)));
             }
             FixedMethod::Gauss { coefficients, collocations } => {
                 let facts = numbers.system.facts();

@@ -57,7 +57,7 @@ impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
     }
 
     pub(super) fn projector(&self, projection: Projection) -> Projector<S, Lanes<V>> {
-        Projector::of(self.system, self.targets, self.rounding, projection)
+        Projector::of(self.system.clone(), self.targets, self.rounding, projection)
     }
 
     /// F - F_target.

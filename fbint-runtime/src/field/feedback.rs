@@ -21,7 +21,7 @@ use crate::system::SystemFacts;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 
 /// The feedback field of the system `S` with gains of the kind `K`, in numbers of type `T`, ready to be integrated.
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub struct Feedback<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar = f64> {
     system: S::Prepared<T>,
     gain: K::Weighted<T>,
@@ -147,7 +147,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Sealed for Feedback<S, K> {}
 impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
     #[inline]
     fn value_with(&self, input: S::Inputs<f64>, x: &Vector<S>) -> Vector<S> {
-        let system = S::with_input(self.system, input);
+        let system = S::with_input(self.system.clone(), input);
         match self.sliding.of(system.facts()) {
             None => self.rates(&system, x),
             Some(sliding) => {
@@ -158,7 +158,7 @@ impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
     }
 
     fn jacobian_with(&self, input: S::Inputs<f64>, x: &Vector<S>, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
-        let system = S::with_input(self.system, input);
+        let system = S::with_input(self.system.clone(), input);
         match self.sliding.of(system.facts()) {
             None => K::jacobian(&self.gain, &system, &self.targets, x, add),
             Some(_) => sides::differences(x, self.dimension(), &|x| self.value_with(input, x), add),
@@ -167,13 +167,13 @@ impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
 
     fn switches_with(&self, input: S::Inputs<f64>, x: &Vector<S>, values: &mut [f64]) {
         let rates = |system: &S::Prepared<f64>, x: &Vector<S>| self.rates(system, x);
-        let system = &S::with_input(self.system, input);
+        let system = &S::with_input(self.system.clone(), input);
         self.sliding.switches(&Motion::<S> { system, laws: Laws::Held, rates: &rates }, x, values);
     }
 
     fn switch_rate_with(&self, input: S::Inputs<f64>, x: &Vector<S>, place: usize) -> f64 {
         let rates = |system: &S::Prepared<f64>, x: &Vector<S>| self.rates(system, x);
-        let system = &S::with_input(self.system, input);
+        let system = &S::with_input(self.system.clone(), input);
         self.sliding.switch_rate(&Motion::<S> { system, laws: Laws::Held, rates: &rates }, x, place)
     }
 
@@ -189,7 +189,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         match self.sliding.of(self.system.facts()) {
-            None => self.rates(&self.laws.apply::<S, T>(&self.system, x), x),
+            None => self.rates(&self.laws.apply::<S, T>(&self.system, x, &mut None), x),
             Some(sliding) => self.sliding_value(sliding, x),
         }
     }
@@ -218,7 +218,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     fn inputs(&self, x: &Vector<S, T>, inputs: &mut [f64]) {
         if let (Some(own), Some(x)) = (self.in_doubles(), <dyn Any>::downcast_ref(x)) {
-            own.laws.apply::<S, f64>(&own.system, x).inputs_into(inputs);
+            own.laws.apply::<S, f64>(&own.system, x, &mut None).inputs_into(inputs);
         }
     }
 

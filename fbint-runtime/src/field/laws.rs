@@ -14,21 +14,26 @@ pub(crate) enum Laws {
 }
 
 impl Laws {
-    /// The system with its inputs in a state.
+    /// The system with its inputs in a state, which takes `place` where they follow laws.
     #[inline(always)]
-    pub(crate) fn apply<S: FeedbackSystem, T: Scalar>(
+    pub(crate) fn apply<'s, S: FeedbackSystem, T: Scalar>(
         self,
-        system: &S::Prepared<T>,
+        system: &'s S::Prepared<T>,
         x: &Vector<S, T>,
-    ) -> S::Prepared<T> {
-        if self == Self::Followed { under_law::<S, T>(system, x) } else { *system }
+        place: &'s mut Option<S::Prepared<T>>,
+    ) -> &'s S::Prepared<T> {
+        if self == Self::Followed { under_law::<S, T>(system, x, place) } else { system }
     }
 }
 
-/// The system under the laws of its inputs in a state.
+/// The system under the laws of its inputs in a state, which takes `place` if there are any.
 #[inline(always)]
-pub(crate) fn under_law<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, x: &Vector<S, T>) -> S::Prepared<T> {
-    if system.facts().has_laws() { system.under_law(x) } else { *system }
+pub(crate) fn under_law<'s, S: FeedbackSystem, T: Scalar>(
+    system: &'s S::Prepared<T>,
+    x: &Vector<S, T>,
+    place: &'s mut Option<S::Prepared<T>>,
+) -> &'s S::Prepared<T> {
+    if system.facts().has_laws() { place.insert(system.under_law(x)) } else { system }
 }
 
 /// A function that adds to an entry of a Jacobian, by its row and its column.

@@ -57,7 +57,7 @@ impl Side {
 
 /// The prepared system with its switches on these sides.
 pub(crate) fn on_sides<S: FeedbackSystem>(system: &S::Prepared<f64>, sides: &[Side]) -> S::Prepared<f64> {
-    (0..).zip(sides).fold(*system, |system, (place, side)| system.on_side(place, side.number()))
+    (0..).zip(sides).fold(system.clone(), |system, (place, side)| system.on_side(place, side.number()))
 }
 
 /// The most switches along which a field slides at once.
@@ -84,13 +84,13 @@ pub(crate) struct Motion<'f, S: FeedbackSystem> {
 impl<S: FeedbackSystem> Motion<'_, S> {
     /// The rates of the system on other sides.
     fn rates_of(&self, system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
-        (self.rates)(&self.laws.apply::<S, f64>(system, x), x)
+        (self.rates)(&self.laws.apply::<S, f64>(system, x, &mut None), x)
     }
 
     /// The rate of the function of a switch of such a system, where the state has these rates.
     fn slope(&self, system: &S::Prepared<f64>, x: &Vector<S>, rates: &Vector<S>, place: usize) -> f64 {
         let x = Entries::from_fn(|entry| Dual { value: x[entry], slope: rates[entry] });
-        self.laws.apply::<S, Dual>(&S::gather(&|_| system), &x).switch_at(&x, place).slope
+        self.laws.apply::<S, Dual>(&S::gather(&|_| system), &x, &mut None).switch_at(&x, place).slope
     }
 }
 
@@ -120,12 +120,12 @@ impl Sliding {
 
     /// The rates, and the weight of the positive side of each switch.
     fn slide<S: FeedbackSystem>(&self, motion: &Motion<'_, S>, x: &Vector<S>) -> (Vector<S>, [f64; MOST]) {
-        let on = |system: S::Prepared<f64>, place: usize, side: Side| system.on_side(place, side.number());
-        let below = self.places().fold(*motion.system, |system, place| on(system, place, Side::Negative));
+        let on = |system: &S::Prepared<f64>, place: usize, side: Side| system.on_side(place, side.number());
+        let below = self.places().fold(motion.system.clone(), |system, place| on(&system, place, Side::Negative));
         let base = motion.rates_of(&below, x);
         let (mut matrix, mut weights, mut jumps) = ([[0.0; MOST]; MOST], [0.0; MOST], [base; MOST]);
         for (column, place) in self.places().enumerate() {
-            jumps[column] = sum(&motion.rates_of(&on(below, place, Side::Positive), x), -1.0, &base);
+            jumps[column] = sum(&motion.rates_of(&on(&below, place, Side::Positive), x), -1.0, &base);
         }
         for (row, place) in self.places().enumerate() {
             weights[row] = -motion.slope(&below, x, &base, place);
@@ -144,7 +144,7 @@ impl Sliding {
 
     /// Puts the functions at whose zeros the field switches, or stops to slide, into `values`.
     pub(crate) fn switches<S: FeedbackSystem>(&self, motion: &Motion<'_, S>, x: &Vector<S>, values: &mut [f64]) {
-        motion.laws.apply::<S, f64>(motion.system, x).switches_at(x, values);
+        motion.laws.apply::<S, f64>(motion.system, x, &mut None).switches_at(x, values);
         if self.count > 0 {
             let (_, weights) = self.slide(motion, x);
             self.places().zip(weights).for_each(|(place, weight)| values[place] = weight * (1.0 - weight));

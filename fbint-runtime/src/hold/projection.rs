@@ -174,7 +174,7 @@ impl Hold {
 /// The steps of a run of the system `S` that projects the state after each, in numbers of type `T`.
 ///
 /// It remembers the sizes of the errors, and the derivative where the last step ended, with which the next step begins.
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub struct Projector<S: FeedbackSystem, T: Scalar = f64> {
     system: S::Prepared<T>,
     /// Where the integrals are held.
@@ -230,7 +230,7 @@ impl<S: FeedbackSystem> Projector<S> {
             Ok(landing) => landing.projected,
             Err(DoubtfulStep { end, variances, noise, .. }) => {
                 let projected;
-                (*x, projected) = self.projected_anew(end, variances, noise);
+                (*x, projected) = self.clone().projected_anew(end, variances, noise);
                 projected
             }
         }
@@ -465,7 +465,7 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
             return projected;
         }
         let further;
-        (further, *x) = self.iterate_further(*variances, *noise, *x);
+        (further, *x) = self.clone().iterate_further(*variances, *noise, *x);
         let correction = Entries::from_fn(|i| projected.correction[i] + further[i]);
         Projected { correction, ..projected }
     }

@@ -76,7 +76,7 @@ impl Map {
 const NEWTON_ITERATIONS: usize = 5;
 
 /// RATTLE (Andersen 1983) for a system `S` with holonomic constraints and H = p^T M^-1 p / 2 + U(q) with a constant mass matrix M.
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub struct Rattle<S: FeedbackSystem> {
     mechanics: Mechanics<S>,
 }
@@ -151,7 +151,7 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
 }
 
 /// The Stormer-Verlet method, kick, drift, kick, for a system `S` with H = T(p) + U(q) and without constraints.
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub struct StormerVerlet<S: FeedbackSystem> {
     mechanics: Mechanics<S>,
 }
@@ -212,7 +212,7 @@ impl<O: OneStep<V>, V> OneStep<V> for Composition<O> {
 type Jacobian<S> = Integrals<S, Vector<S>>;
 
 /// A canonical system.
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 struct Mechanics<S: FeedbackSystem> {
     system: S::Prepared<f64>,
 }

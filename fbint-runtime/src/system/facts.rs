@@ -18,7 +18,7 @@ use crate::numbers::scalar::Scalar;
 /// assert_eq!(Oscillator::FACTS.parameter_names, ["m", "k"]);
 /// assert_eq!(Oscillator { m: 1.0, k: 4.0 }.facts().summary, "A mass on a spring.");
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SystemFacts {
     /// The name of the declared struct.

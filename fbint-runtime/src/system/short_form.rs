@@ -16,6 +16,8 @@ const EQUATIONS: usize = 60;
 #[derive(Clone, Copy, Debug)]
 pub struct ShortForm<'f> {
     facts: &'f SystemFacts,
+    source: &'f str,
+    equations: &'f str,
 }
 
 impl SystemFacts {
@@ -32,13 +34,19 @@ impl SystemFacts {
     /// assert!(short_form.starts_with("Oscillator\nstate: q, p\nparameters: m, k\n"), "{short_form}");
     /// ```
     pub const fn short_form(&self) -> ShortForm<'_> {
-        ShortForm { facts: self }
+        self.short_form_of(self.source, self.equations)
+    }
+
+    /// The short form with code and equations that were printed elsewhere.
+    #[doc(hidden)]
+    pub const fn short_form_of<'f>(&'f self, source: &'f str, equations: &'f str) -> ShortForm<'f> {
+        ShortForm { facts: self, source, equations }
     }
 }
 
 impl Display for ShortForm<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let facts = self.facts;
+        let Self { facts, source, equations } = *self;
         line(out, format_args!("{}", facts.name))?;
         names(out, "state", facts.state.iter().map(|entry| entry.name))?;
         names(out, "parameters", facts.parameter_names.iter().copied())?;
@@ -46,14 +54,14 @@ impl Display for ShortForm<'_> {
         names(out, "outputs", facts.output_names.iter().copied())?;
         line(out, format_args!("operations of the field: {}", facts.vector_field_operations))?;
         line(out, format_args!("operations with feedback: {}", facts.feedback_field_operations))?;
-        let (lines, digest) = (facts.source.lines().count(), digest(facts.source));
+        let (lines, digest) = (source.lines().count(), digest(source));
         line(out, format_args!("generated code: {lines} lines, digest {digest:016x}"))?;
         out.write_str("\nEquations\n")?;
-        listed(out, facts.equations.lines(), EQUATIONS)?;
+        listed(out, equations.lines(), EQUATIONS)?;
         out.write_str("\nCode of the field\n")?;
         // Names, headings, and lines between them.
-        let left = LINES - EQUATIONS.min(facts.equations.lines().count()) - 16;
-        listed(out, field(facts.source), left)
+        let left = LINES - EQUATIONS.min(equations.lines().count()) - 16;
+        listed(out, field(source), left)
     }
 }
 

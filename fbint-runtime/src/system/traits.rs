@@ -139,7 +139,7 @@ pub trait GeneratedSystem: FeedbackSystem {
 type Slopes<'a, T> = &'a (dyn Fn(usize, usize) -> T + 'a);
 
 /// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.
-pub trait PreparedSystem<T: Scalar>: Entry {
+pub trait PreparedSystem<T: Scalar>: Clone + fmt::Debug + PartialEq + Send + Sync + 'static {
     /// The system that was prepared.
     type System: FeedbackSystem<Prepared<T> = Self>;
 
@@ -195,7 +195,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     #[doc(hidden)]
     #[inline(always)]
     fn under_law(&self, _x: &Vector<Self::System, T>) -> Self {
-        *self
+        self.clone()
     }
 
     /// Puts the inputs that the prepared system has into `values`, where inputs have laws.
@@ -221,7 +221,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     /// The system with a switch on one side, whatever the state is: plus or minus infinity, or 0 where the state decides.
     #[doc(hidden)]
     fn on_side(&self, _place: usize, _side: T) -> Self {
-        *self
+        self.clone()
     }
 
     /// Calls `add(row, column, value)` for each entry of the Jacobian of X that does not vanish identically, or of the field with

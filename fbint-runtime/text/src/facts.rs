@@ -1,5 +1,10 @@
 //! A text model's description, in the runtime's words.
 
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+use std::sync::{Mutex, PoisonError};
+
 use fbint_catalogue::printable;
 use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{self, EntryOf, IntegralId, Kind, Role, SymbolInfo, groups};
@@ -11,8 +16,8 @@ use fbint_runtime::{
     KineticEnergy, Operations, ShapeKind, StateEntry, StateRole, SystemFacts,
 };
 
-/// The facts of a model, for as long as the program runs.
-pub(crate) fn facts(model: &Model) -> SystemFacts {
+/// The facts of a model. They stay in memory for as long as the program runs, once: texts that differ in numbers alone share them.
+pub(crate) fn facts(model: &Model) -> &'static SystemFacts {
     let symbols = &model.derivation.symbols;
     let name = |symbol| kept(symbols[symbol].name.clone());
     let variables = symbols.variables();
@@ -22,7 +27,7 @@ pub(crate) fn facts(model: &Model) -> SystemFacts {
     };
     let state = list(variables.iter().enumerate().flat_map(of_variable));
     let operations = [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|field| operations(model.programs[field].operations()));
-    SystemFacts {
+    let facts = SystemFacts {
         state,
         variables: declared(symbols.states().map(|symbol| &symbols[symbol].entry)),
         clock: StateEntry::clock(state),
@@ -50,19 +55,43 @@ pub(crate) fn facts(model: &Model) -> SystemFacts {
         doubts: list(model.doubts.iter().cloned().map(kept)),
         name: kept(model.name.clone()),
         summary: kept(printable(&model.summary)),
-        // Printed when it is asked for.
+        // The model has them, as long as there is one.
         source: "",
-        derivation: kept(model.latex.clone()),
-        equations: kept(model.equations.clone()),
-    }
+        derivation: "",
+        equations: "",
+    };
+    &list(iter::once(facts))[0]
 }
 
+/// The words that were kept.
+static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+/// The lists of each type that were kept, as vectors of `&'static [T]`.
+static LISTS: Mutex<BTreeMap<TypeId, Box<dyn Any + Send>>> = Mutex::new(BTreeMap::new());
+
+/// The text, which is kept once for all models.
 fn kept(text: String) -> &'static str {
-    text.leak()
+    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = words.get(&*text) {
+        return known;
+    }
+    let word = text.leak();
+    words.insert(word);
+    word
 }
 
-fn list<T>(entries: impl Iterator<Item = T>) -> &'static [T] {
-    entries.collect::<Vec<T>>().leak()
+/// The list, which is kept once for all models.
+fn list<T: PartialEq + Send + Sync + 'static>(entries: impl Iterator<Item = T>) -> &'static [T] {
+    let entries: Vec<T> = entries.collect();
+    let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let lists = lists.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(Vec::<&'static [T]>::new()));
+    let Some(known) = lists.downcast_mut::<Vec<&'static [T]>>() else { return entries.leak() };
+    if let Some(same) = known.iter().find(|list| ***list == *entries) {
+        return same;
+    }
+    let list = entries.leak();
+    known.push(list);
+    list
 }
 
 fn declared<'e>(entries: impl Iterator<Item = &'e EntryOf>) -> &'static [Declared] {

@@ -22,7 +22,7 @@ use crate::series::TextSeries;
 pub(crate) struct ModelFunctions {
     pub(crate) facts: &'static SystemFacts,
     /// The derivation and the programs.
-    pub(crate) model: Model,
+    pub(crate) model: Arc<Model>,
     source: OnceLock<String>,
     pub(crate) zero_targets: Vec<bool>,
     pub(crate) prepare: Code,
@@ -100,20 +100,15 @@ impl ModelFunctions {
             series: TextSeries::new(&model.programs, &writer.layout),
             laws: writer.laws()?,
             switches: (!model.switches.is_empty()).then(|| writer.function(&SWITCHES)).transpose()?,
-            facts: Box::leak(Box::new(facts(&model))),
+            facts: facts(&model),
             source: OnceLock::new(),
-            model,
+            model: Arc::new(model),
         })
     }
 
     /// The Rust of the functions, printed once.
     pub(crate) fn source(&self) -> &str {
         self.source.get_or_init(|| self.model.source())
-    }
-
-    /// These functions, kept for as long as the program runs.
-    pub(crate) fn kept(self) -> &'static Self {
-        Box::leak(Box::new(self))
     }
 
     /// The code of a function that gives a list, if there is any.

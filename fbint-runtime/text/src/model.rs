@@ -1,5 +1,6 @@
 //! A model from text, with what evaluates its functions.
 
+use std::fmt;
 use std::sync::Arc;
 
 use fbint_catalogue::{
@@ -17,13 +18,13 @@ use crate::functions::ModelFunctions;
 /// Its functions give the same bits as the struct of that text in a crate without computer algebra.
 #[derive(Clone, Debug)]
 pub struct TextModel {
-    functions: &'static ModelFunctions,
+    pub(crate) functions: Arc<ModelFunctions>,
     parameters: Vec<f64>,
 }
 
 impl TextModel {
     /// The model with the values that `default(..)` declares; without it every parameter is not a number until it is given.
-    pub(crate) fn new(functions: &'static ModelFunctions) -> Self {
+    pub(crate) fn new(functions: Arc<ModelFunctions>) -> Self {
         let count = functions.facts.parameter_names.len();
         let defaults = functions.defaults.as_ref().map(|defaults| of_parameters(defaults, &[], &[], count));
         Self { functions, parameters: defaults.unwrap_or_else(|| vec![f64::NAN; count]) }
@@ -36,7 +37,7 @@ impl TextModel {
     }
 
     /// The derivation and the programs.
-    pub fn declared(&self) -> &'static Model {
+    pub fn declared(&self) -> &Arc<Model> {
         &self.functions.model
     }
 }
@@ -46,8 +47,23 @@ impl FlatModel for TextModel {
         self.functions.facts
     }
 
-    fn source(&self) -> &'static str {
+    fn source(&self) -> &str {
         self.functions.source()
+    }
+
+    fn write_code(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let Model { declaration: [attribute, item], programs, events, drawing, .. } = &*self.functions.model;
+        write!(out, "{attribute}\n{item}\n{}{}", programs.prepare, programs.normalisation)?;
+        programs.functions().try_for_each(|(function, program)| write!(out, "{}\n{program}", function.name))?;
+        write!(out, "{}{events}{drawing}", programs.field_of_series())
+    }
+
+    fn equations(&self) -> &str {
+        &self.functions.model.equations
+    }
+
+    fn latex(&self) -> &str {
+        &self.functions.model.latex
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {
@@ -58,8 +74,8 @@ impl FlatModel for TextModel {
         self.parameters.get_mut(index)
     }
 
-    fn functions(&self) -> &'static dyn FlatFunctions {
-        self.functions
+    fn functions(&self) -> Arc<dyn FlatFunctions> {
+        Arc::clone(&self.functions) as Arc<dyn FlatFunctions>
     }
 
     fn prepared(&self) -> Vec<f64> {
@@ -118,7 +134,7 @@ impl FlatFunctions for ModelFunctions {
         targets[..self.zero_targets.len()].copy_from_slice(&self.zero_targets);
     }
 
-    fn doubles(&self) -> &dyn Functions<f64> {
+    fn doubles(self: Arc<Self>) -> Arc<dyn Functions<f64>> {
         self
     }
 
@@ -126,15 +142,15 @@ impl FlatFunctions for ModelFunctions {
         self.series.made().map(|series| series as &dyn FlatSeries)
     }
 
-    fn lanes(&self) -> &dyn Functions<NarrowLanes> {
+    fn lanes(self: Arc<Self>) -> Arc<dyn Functions<NarrowLanes>> {
         self
     }
 
-    fn medium_lanes(&self) -> &dyn Functions<MediumLanes> {
+    fn medium_lanes(self: Arc<Self>) -> Arc<dyn Functions<MediumLanes>> {
         self
     }
 
-    fn duals(&self) -> &dyn Functions<Dual> {
+    fn duals(self: Arc<Self>) -> Arc<dyn Functions<Dual>> {
         self
     }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use fbint_catalogue::{AnyModel, Camera, Drawing, Entry, Feedback, Plan, Position, Run};
+use fbint_catalogue::{AnyModel, Camera, Drawing, Entry, Feedback, FlatModel, Plan, Position, Run};
 use fbint_runtime::{Method, Settings};
-use fbint_text::entries;
+use fbint_text::{TextModel, entries, models};
 
 const BALL: &str = "#[feedback_system(
     coordinates(q: [2]), momenta(p: [2]),
@@ -52,6 +52,35 @@ fn a_run_that_a_reset_ends_has_it_in_its_last_sample() {
         assert_eq!((last.time, &last.state), (run.time, &run.state), "{method:?}");
         assert!((run.time - 0.4).abs() < 1e-12 && (run.state[1] - 0.5).abs() < 1e-11, "{method:?}: {:?}", run.state);
     }
+}
+
+/// The keys `event`, `section`, `draw` and `film` add functions of their own, and change none of the others.
+#[test]
+fn what_is_seen_of_a_model_changes_no_function() {
+    let text = |seen: &str| {
+        format!(
+            "#[feedback_system(
+                coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1] * (1 + q[0].powi(2)),
+                constraint(length = q.norm_squared() - 1), {seen} default(m = 2, g = 10), start(q = vector![0, 1], p = vector![2, 0]),
+            )]
+            struct Bob {{ m: f64, g: f64 }}"
+        )
+    };
+    let keys = "event(floor = q[1], falling, reset(p = -p)), section(gate = q[0], rising, when = p[1] < 0),
+        draw(rod(vector![0, 0], q), trace(q)), film(range = 2),";
+    let [seen, unseen] = [keys, ""].map(|keys| models(&text(keys)).unwrap().remove(0));
+    assert!(seen.facts().events.len() == 2 && unseen.facts().events.is_empty() && unseen.facts().shapes.is_empty());
+    let programs = |model: &TextModel| {
+        let functions = model.declared().programs.functions();
+        functions.map(|(function, program)| format!("{}\n{program}", function.name)).collect::<Vec<_>>()
+    };
+    assert_eq!(programs(&seen), programs(&unseen));
+    let field = |model: &TextModel| {
+        let source = model.source().to_owned();
+        let begin = source.find("fn vector_field(").expect("the function is printed");
+        source[begin..].split("\n    }").next().map(str::to_owned)
+    };
+    assert_eq!(field(&seen), field(&unseen));
 }
 
 #[test]

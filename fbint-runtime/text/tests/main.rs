@@ -9,6 +9,7 @@ mod held;
 mod hostile;
 mod long;
 mod massless;
+mod memory;
 mod mistakes;
 mod moving;
 mod random;

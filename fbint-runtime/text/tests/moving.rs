@@ -101,7 +101,7 @@ fn velocity_constraints_are_integrable_where_constraints_hold() {
                 {constraint} velocity_constraint(cut = z * u + v),
             )] struct Cut;"
         );
-        models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"))[0].facts().equations
+        models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"))[0].equations().to_owned()
     };
     for (constraint, expected) in [
         ("", "cut = nonholonomic"),
@@ -123,7 +123,7 @@ fn what_a_rotation_matrix_leaves_free_decides_whether_a_body_is_held() {
                 constraint(orthonormality = r.transpose() * r - identity(3)), velocity_constraint(twist = {held}),
             )] struct Body {{ inertia: Matrix3<f64> }}"
         );
-        let equations = models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"))[0].facts().equations;
+        let equations = models(&text).unwrap_or_else(|mistakes| panic!("{mistakes}"))[0].equations().to_owned();
         let line = equations.lines().find(|line| line.trim_start().starts_with("twist") && line.contains("holonomic"));
         assert!(line.is_some_and(|line| line.ends_with(&format!(" = {expected}"))), "{held}: {line:?}");
     }

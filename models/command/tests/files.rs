@@ -311,6 +311,46 @@ fn a_record_repeats_its_run() -> Outcome {
     Ok(())
 }
 
+/// A cart that bounces between two walls, with a brake that is sampled, wind from a table and a law from the command line.
+const BOUNCED: &str = "\
+#[feedback_system(
+    coordinates(x), momenta(p), time(t),
+    hamiltonian = p.powi(2) / (2 * m),
+    input(brake = -c * p, every = 0.03, delay = 1, wind, pull),
+    force(p = brake + wind + pull - mu * p.signum()),
+    output(effort = brake + wind),
+    event(wall[i in 0..2] = x + 2 * i - 1, reset(p = -e * p)),
+    section(middle = x, rising),
+    draw(rod(vector![-1, 0], vector![1, 0]), point(vector![x, 0])),
+    default(m = 1, c = 0.1, mu = 0.05, e = 0.9), start(x = 0.2, p = 3),
+)]
+struct Bounced { m: f64, c: f64, mu: f64, e: f64 }
+";
+
+#[test]
+fn a_record_repeats_laws_events_and_tables() -> Outcome {
+    let inputs = ["--input", "wind=wind.csv", "--input", "pull=0.3 * sin(2*t) - x"];
+    for method in [&["--method", "dop853"][..], &["--step", "0.01"], &["--method", "gauss4", "--step", "0.02"]] {
+        let folder = folder_with(&[("bounced.rs", BOUNCED), ("wind.csv", "t,wind\n0,1\n0.5,-1\n2,0.25\n")])?;
+        let outputs = ["--until", "3", "--out", "a.csv", "--plot", "a.svg", "--section", "middle=a-middle.csv"];
+        let first = printed(&folder, &[&["run", "bounced.rs"], &outputs[..], &inputs, method].concat())?;
+        assert!(first.contains("wall[0]") && first.contains("wall[1]"), "{first}");
+        // The record needs no text, and reads the table again.
+        fs::remove_file(folder.path().join("bounced.rs"))?;
+        let outputs = ["--out", "b.csv", "--plot", "b.svg", "--section", "middle=b-middle.csv"];
+        printed(&folder, &[&["run", "a.run.json"], &outputs[..]].concat())?;
+        for [one, other] in [["a.csv", "b.csv"], ["a-middle.csv", "b-middle.csv"], ["a.svg", "b.svg"]] {
+            let [one, other] = [one, other].map(|name| fs::read(folder.path().join(name)));
+            assert!(one? == other?, "{method:?}");
+        }
+        let [a, b] = [json_in(&folder, "a.run.json")?, json_in(&folder, "b.run.json")?];
+        assert_eq!(a["events"], b["events"]);
+        assert_eq!(a["code_sha256"], b["code_sha256"]);
+        assert_eq!(a["state"], b["state"]);
+    }
+    Ok(())
+}
+
 /// What a terminal would obey is shown.
 #[test]
 fn control_characters_are_not_printed() -> Outcome {

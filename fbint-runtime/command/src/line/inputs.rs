@@ -151,7 +151,7 @@ mod expressions {
             format!("{what}: {}", messages.join("; "))
         })?;
         let still = models.into_iter().next().ok_or("a law is one expression")?;
-        let (functions, prepared) = (still.functions(), even(still.prepared()));
+        let (functions, prepared) = (still.functions().doubles(), even(still.prepared()));
         if still.facts().output_names.len() != 1 {
             return Err(format!("{what} is not a number").into());
         }
@@ -162,7 +162,7 @@ mod expressions {
             x.extend(has_time.then_some(time));
             let (x, mut list) = (even(x), [0.0; 2]);
             let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
-            functions.doubles().list(ListFunction::Outputs, &given, &|_| {}, &mut list);
+            functions.list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
         });
         let law = if is_constant { law.of_nothing() } else { law };

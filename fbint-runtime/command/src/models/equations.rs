@@ -20,9 +20,9 @@ mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left;
 
 /// The derivation, each block below its heading.
 pub fn html(model: &dyn AnyModel) -> String {
-    let latex = model.facts().derivation;
+    let latex = model.flat().latex();
     let set = if latex.len() <= MAX_LATEX { blocks(latex) } else { None };
-    set.unwrap_or_else(|| format!("<div class=\"wide\"><pre>{}</pre></div>\n", escaped(model.facts().equations)))
+    set.unwrap_or_else(|| format!("<div class=\"wide\"><pre>{}</pre></div>\n", escaped(model.flat().equations())))
 }
 
 /// Title and formulas of each paragraph; `None` if a formula cannot be set.

@@ -14,6 +14,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 #[cfg(feature = "text")]
 use std::path::PathBuf;
+#[cfg(feature = "text")]
+use std::sync::Arc;
 
 #[cfg(feature = "text")]
 use fbint_export::declarations_in;
@@ -111,7 +113,7 @@ pub(crate) fn model_in(name: &str) -> Option<&str> {
 /// The model that a name means: its derivation with its programs, which follow from the derivations of the crate if it keeps any, and the
 /// model as runs take it. Other items of a source file are passed over.
 #[cfg(feature = "text")]
-pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(&'static fbint_text::Model, Entry), Box<dyn Error>> {
+pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(Arc<fbint_text::Model>, Entry), Box<dyn Error>> {
     let Some(file) = InFile::named(name) else {
         let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
         let entry = models[nearest::find("model", name, &names)?].clone();
@@ -124,12 +126,12 @@ pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(&'static fbint_t
     let models = models_of(&text, file.path, package_of(path).as_deref(), &mut complained)?;
     let mut entries: Vec<Entry> = models.iter().map(TextModel::entry).collect();
     let place = file.place(&entries)?;
-    Ok((models[place].declared(), entries.swap_remove(place)))
+    Ok((models[place].declared().clone(), entries.swap_remove(place)))
 }
 
 /// The derivation and the programs of a model by the text that declares it, which a compiled model may tell.
 #[cfg(feature = "text")]
-pub(crate) fn programs_of(entry: &Entry, text: Option<&str>) -> Result<&'static fbint_text::Model, Box<dyn Error>> {
+pub(crate) fn programs_of(entry: &Entry, text: Option<&str>) -> Result<Arc<fbint_text::Model>, Box<dyn Error>> {
     let Entry { name, type_name, declaration, .. } = entry;
     let (text, package) = match (text, declaration) {
         (Some(text), _) => (text, None),
@@ -145,7 +147,8 @@ pub(crate) fn programs_of(entry: &Entry, text: Option<&str>) -> Result<&'static 
     let package = package.filter(|package| keeps_derivations(package));
     let models = models_of(&fbint_export::declarations_in(text), name, package, &mut complained)?;
     let own = models.iter().map(TextModel::declared).find(|model| model.name == *type_name);
-    own.ok_or_else(|| format!("the declaration of `{name}` has no struct `{type_name}`, or a macro writes it").into())
+    own.cloned()
+        .ok_or_else(|| format!("the declaration of `{name}` has no struct `{type_name}`, or a macro writes it").into())
 }
 
 /// The folder of the crate that a file is in, if it keeps derivations.

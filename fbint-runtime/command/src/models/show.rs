@@ -3,8 +3,6 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
-use fbint_runtime::SystemFacts;
-
 use crate::line::arguments::ShowArguments;
 use crate::models::catalogue::load;
 use fbint_catalogue::Entry;
@@ -13,13 +11,14 @@ use fbint_catalogue::Entry;
 pub(crate) fn show(models: &[Entry], arguments: &ShowArguments) -> Result<(), Box<dyn Error>> {
     let model = load(models, &arguments.model)?;
     let text = match &arguments.form {
-        form if form.latex => model.facts().derivation.to_owned(),
+        form if form.latex => model.flat().latex().to_owned(),
         form if form.rust => model.flat().source().to_owned(),
         form if form.summary => {
-            SystemFacts { source: model.flat().source(), ..*model.facts() }.short_form().to_string()
+            let flat = model.flat();
+            flat.facts().short_form_of(flat.source(), flat.equations()).to_string()
         }
-        form if form.conserved => conserved(model.facts().equations),
-        _ => model.facts().equations.to_owned(),
+        form if form.conserved => conserved(model.flat().equations()),
+        _ => model.flat().equations().to_owned(),
     };
     writeln!(stdout(), "{}", text.trim_end())?;
     Ok(())

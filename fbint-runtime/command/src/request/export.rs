@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{Write, stdout};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use fbint_export::Version;
 use fbint_export::{Export, File};
@@ -49,7 +50,7 @@ pub(crate) fn export(models: &[Entry], arguments: &ExportArguments) -> Result<()
     let options = lists.into_iter().flat_map(|(name, list)| list.iter().map(move |text| (name, Some(text.clone()))));
     let options = options.chain(arguments.repair.then_some(("repair", None)));
     let (model, entry) = declared(models, &arguments.model)?;
-    for line in exports.write(model, entry, options)? {
+    for line in exports.write(&model, entry, options)? {
         writeln!(stdout(), "{line}")?;
     }
     Ok(())
@@ -60,7 +61,7 @@ pub(crate) fn export(models: &[Entry], arguments: &ExportArguments) -> Result<()
 /// # Errors
 ///
 /// If the text is mistaken, or not known.
-pub fn programs_of(entry: &Entry, text: Option<&str>) -> Result<&'static fbint_text::Model, Box<dyn Error>> {
+pub fn programs_of(entry: &Entry, text: Option<&str>) -> Result<Arc<fbint_text::Model>, Box<dyn Error>> {
     file::programs_of(entry, text)
 }
 

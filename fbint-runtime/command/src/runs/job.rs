@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::mem::take;
 use std::path::PathBuf;
 
@@ -96,15 +96,33 @@ pub(crate) fn named(names: &[&str], values: &[f64]) -> BTreeMap<String, f64> {
     names.iter().zip(values).map(|(&name, &value)| (name.to_owned(), value)).collect()
 }
 
-/// The SHA-256 of a model's generated code, as `show MODEL --rust` prints it.
+/// The SHA-256 of a model's code: of a compiled model as `show MODEL --rust` prints it, of one from text of its declaration and programs,
+/// which need not be printed for a run.
 pub(crate) fn code_sha256(model: &dyn AnyModel) -> String {
-    sha256(format!("{}\n", model.flat().source().trim_end()).as_bytes())
+    let mut digest = Digested(Sha256::new());
+    // A digest takes whatever is written.
+    let _ = model.flat().write_code(&mut digest);
+    hexadecimal(&digest.0.finalize())
+}
+
+/// What is written, as a digest alone.
+struct Digested(Sha256);
+
+impl fmt::Write for Digested {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
+    }
 }
 
 /// The SHA-256 of bytes in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
     let mut digits = String::new();
-    for byte in Sha256::digest(bytes) {
+    for byte in bytes {
         let _ = write!(digits, "{byte:02x}");
     }
     digits

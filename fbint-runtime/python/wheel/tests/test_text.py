@@ -3,6 +3,7 @@
 import json
 import math
 import multiprocessing
+import os
 import pickle
 import signal
 import subprocess
@@ -249,6 +250,45 @@ def test_functions_of_python_are_laws():
         Cart().run(1, input={"lift": thrust})
     with pytest.raises(TypeError, match="`thrust` is a function"):
         Cart().ensemble(1, input={"thrust": thrust})
+
+
+BOUNCED = """#[feedback_system(coordinates(x), momenta(p), time(t), hamiltonian = p.powi(2) / 2,
+    input(brake = -c * p, every = 0.03, delay = 1, wind, pull), force(p = brake + wind + pull - mu * p.signum()), output(effort = brake + wind),
+    event(wall[i in 0..2] = x + 2 * i - 1, reset(p = -e * p)), section(middle = x, rising), draw(point(vector![x, 0])),
+    default(c = 0.1, mu = 0.05, e = 0.9), start(x = 0.2, p = 3))] struct Bounced { c: f64, mu: f64, e: f64 }"""
+
+
+def test_a_record_repeats_laws_events_and_tables(tmp_path):
+    bounced = fbint.model(BOUNCED)(mu=0.04)
+    inputs = {"wind": ([0.0, 0.5, 2.0], [1.0, -1.0, 0.25]), "pull": "0.3 * sin(2*t) - x"}
+    for options in [dict(method="dop853"), dict(step=0.01), dict(method="gauss4", step=0.02)]:
+        run = bounced.run(3.0, input=inputs, **options)
+        assert {event.name for event in run.events} >= {"wall[0]", "wall[1]", "middle"}
+        run.record(tmp_path / "run.json")
+        again = fbint.repeat(tmp_path / "run.json")
+        assert again.record() == run.record()
+        for name in run.keys():
+            assert again[name].tobytes() == run[name].tobytes(), name
+        assert [(event.name, event.t) for event in again.events] == [(event.name, event.t) for event in run.events]
+        (tmp_path / "run.json").unlink()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the system does not tell the memory")
+def test_texts_that_nothing_uses_take_no_memory():
+    code = '''
+import gc, fbint
+
+def resident(texts):
+    for number in texts:
+        pendulum = fbint.model(TEXT.replace("m * g", f"{number} * m * g"))()
+        pendulum.run(until=0.01)
+    gc.collect()
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmRSS:"))
+
+before, after = resident(range(1, 21)), resident(range(21, 81))
+assert after - before < 2000, f"{after - before} kB"
+'''
+    subprocess.run([sys.executable, "-c", f"TEXT = {PENDULUM!r}\n{code}"], check=True)
 
 
 def test_a_record_does_not_keep_functions(tmp_path):

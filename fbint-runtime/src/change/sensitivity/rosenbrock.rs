@@ -112,7 +112,8 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
         direction: &PreparedDirection<S, T>,
     ) -> Vector<S, T> {
         let (mut direction, given) = (*direction, system);
-        let system = &under_law::<S, T>(given, x);
+        let mut under = None;
+        let system = under_law::<S, T>(given, x, &mut under);
         if system.facts().has_laws() {
             direction.inputs = S::law_tangent(given, x, &direction).1;
         }

@@ -46,7 +46,7 @@ impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Law<S> {
 }
 
 /// The data that all steps of a run share.
-#[derive_where(Clone, Copy, Debug)]
+#[derive_where(Clone, Debug)]
 pub(super) struct StepContext<S: DifferentiableSystem> {
     pub(super) system: S::Prepared<f64>,
     pub(super) law: Option<Law<S>>,
@@ -62,7 +62,8 @@ pub(super) fn value<S: DifferentiableSystem>(
     law: Option<&Law<S>>,
     x: &Vector<S>,
 ) -> Vector<S> {
-    let system = under_law::<S, f64>(system, x);
+    let mut under = None;
+    let system = under_law::<S, f64>(system, x, &mut under);
     match law {
         None => system.vector_field(x),
         Some(law) => system.feedback_field(x, law),
@@ -172,7 +173,7 @@ impl<S: DifferentiableSystem> StepContext<S> {
         let points = |k: &[Vector<S>; N]| core::array::from_fn(|i| method.point(i, &start, h, k));
         passage.steps += 1;
         let time = self.time_after(passage.steps, h);
-        let taken = match self.projector {
+        let taken = match self.projector.clone() {
             None => {
                 let k = method.stages(field, &mut passage.x, h, field(&start));
                 Taken { h, points: points(&k), projection: None }
@@ -202,7 +203,8 @@ impl<S: DifferentiableSystem> StepContext<S> {
 
     fn tangent(&self, x: &Vector<S>, change: &Change<S>, state: Vector<S>) -> Vector<S> {
         let has_laws = self.system.facts().has_laws();
-        let system = &under_law::<S, f64>(&self.system, x);
+        let mut under = None;
+        let system = under_law::<S, f64>(&self.system, x, &mut under);
         let mut everything = PreparedDirection { state, ..change.direction };
         if has_laws {
             everything.inputs = S::law_tangent(&self.system, x, &everything).1;
@@ -217,7 +219,8 @@ impl<S: DifferentiableSystem> StepContext<S> {
     }
 
     fn adjoint(&self, x: &Vector<S>, weights: &Vector<S>) -> Gradient<S> {
-        let system = &under_law::<S, f64>(&self.system, x);
+        let mut under = None;
+        let system = under_law::<S, f64>(&self.system, x, &mut under);
         let gradient = match &self.law {
             None => S::vector_field_adjoint(system, x, weights),
             Some(law) => S::feedback_field_adjoint(system, x, &law.gains, &law.targets, weights),

@@ -51,7 +51,7 @@ impl<S: FeedbackSystem> Projector<S> {
     pub(super) fn settle(&mut self, begin: &Vector<S>, doubt: DoubtfulStep<S>, x: &mut Vector<S>) -> Landing<S> {
         let landing;
         Settled { state: *x, targets: self.targets, noise: self.rounding.integrals, landing } =
-            self.settled(*begin, doubt);
+            self.clone().settled(*begin, doubt);
         landing
     }
 
