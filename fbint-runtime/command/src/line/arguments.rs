@@ -13,8 +13,8 @@ use crate::line::condition::Condition;
 use fbint_catalogue::Law;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, SectionFile, Variation};
 use values::{
-    assignment, condition, finite, gains, input, interval, members, positive, seconds, section, seed, steps, threads,
-    variation,
+    assignment, condition, finite, gains, input, interval, members, positive, seconds, section, seed, steps,
+    text_of_assignment, threads, variation,
 };
 
 /// The task of the command; [`execute`](Self::execute) does it.
@@ -586,13 +586,13 @@ pub struct ExportArguments {
     #[arg(long, default_value = "3", value_parser = ["2", "3"])]
     pub(crate) fmi: String,
     /// Set a parameter, or all entries of a vector or a matrix, row by row; may be repeated.
-    #[arg(short, long = "parameter", value_name = "NAME=VALUE|NAME=VALUE,..")]
+    #[arg(short, long = "parameter", value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = text_of_assignment)]
     pub(crate) parameters: Vec<String>,
     /// Set an entry of the start, or all entries of a vector or a matrix, row by row; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..")]
+    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = text_of_assignment)]
     pub(crate) start: Vec<String>,
     /// Set an entry of the start, or several, that --repair may move; may be repeated, and implies --repair.
-    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..")]
+    #[arg(long, value_name = "NAME=VALUE|NAME=VALUE,..", value_parser = text_of_assignment)]
     pub(crate) guess: Vec<String>,
     /// Move the start to a nearby state that satisfies the constraints, and keep the entries that --start sets.
     #[arg(long)]

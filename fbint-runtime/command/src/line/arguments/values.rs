@@ -102,6 +102,11 @@ pub(crate) fn assignment(text: &str) -> Result<Assignment, String> {
     Ok(Assignment { name: name.trim().to_owned(), values })
 }
 
+/// The text of an assignment, for a request, which reads it again.
+pub(crate) fn text_of_assignment(text: &str) -> Result<String, String> {
+    assignment(text).map(|_| text.to_owned())
+}
+
 /// `NAME=FILE`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SectionFile {
