@@ -42,8 +42,7 @@ impl Places {
             Input::State(symbol) => format!("x[{}]", of(symbol)),
             Input::Parameter(symbol) => format!("parameters->{}", self.parameters[of(symbol)]),
             Input::Driving(symbol) => format!("system->u[{}]", of(symbol)),
-            // No side is held: the state decides.
-            Input::Side(_) => number(0.0),
+            Input::Side(place) => format!("system->side[{place}]"),
             Input::Prepared(index) => format!("system->c[{index}]"),
             Input::Variance(symbol) => format!("variances[{}]", symbol.place()),
             Input::Noise(integral) => format!("noise[{}]", integral.place()),

@@ -11,8 +11,13 @@ use crate::{Export, File};
 
 const HEADER: &str = include_str!("../templates/model.h");
 const HEAD: &str = include_str!("../templates/head.c");
-const RUN: &str = include_str!("../templates/run.c");
-const ADVANCE: &str = include_str!("../templates/advance.c");
+/// Runs and their steps.
+const RUNS: [&str; 4] = [
+    include_str!("../templates/run.c"),
+    include_str!("../templates/switches.c"),
+    include_str!("../templates/steps.c"),
+    include_str!("../templates/advance.c"),
+];
 const MAIN: &str = include_str!("../templates/main.c");
 const CMAKE: &str = include_str!("../templates/CMakeLists.txt");
 
@@ -32,15 +37,16 @@ impl Export<'_> {
     pub(crate) fn library(&self, caller: Option<&str>) -> [File; 2] {
         let calls = |text: &str, name: &str| text.contains(&format!("model_{name}("));
         let is_called =
-            |name: &str| caller.is_none_or(|caller| [RUN, ADVANCE, caller].iter().any(|text| calls(text, name)));
+            |name: &str| caller.is_none_or(|caller| RUNS.iter().chain([&caller]).any(|text| calls(text, name)));
         let programs = self.model.programs.functions();
         let programs = programs.filter(|(function, _)| function.owner != Trait::Hamel && is_called(function.name));
         let functions: Vec<_> = programs.map(|(function, program)| self.function(function, program)).collect();
         let declarations = functions.iter().map(|function| &*function.declaration).collect();
         let definitions: String = functions.iter().map(|function| &*function.definition).collect();
         let header = [self.sizes(), self.described(declarations)].concat();
-        let source =
-            [HEAD, &self.tables_of_entries(), &self.prepared(), &definitions, &self.of_events(), RUN, ADVANCE].concat();
+        let (entries, prepared, events, switches) =
+            (self.tables_of_entries(), self.prepared(), self.of_events(), self.of_switches());
+        let source = [HEAD, &entries, &prepared, &definitions, &events, &switches, &RUNS.concat()].concat();
         let file = |ending: &str, text: String| File { name: format!("{}.{ending}", self.prefix), text };
         [file("h", self.filled(HEADER, &header)), file("c", self.filled(&source, &self.sizes()))]
     }
@@ -48,6 +54,11 @@ impl Export<'_> {
     /// The number of entries of inputs that have laws.
     pub(crate) fn laws(&self) -> usize {
         self.inputs - self.model.derivation.open_inputs().count()
+    }
+
+    /// The number of functions at whose zeros steps end.
+    pub(crate) fn watched(&self) -> usize {
+        self.model.scenery.events.len() + self.model.programs.switches.len()
     }
 
     /// The place of the time in the state, if it is there.
@@ -74,6 +85,10 @@ impl Export<'_> {
             ("integrals", integrals),
             ("events", self.model.scenery.events.len()),
             ("event_room", self.model.scenery.events.len().max(1)),
+            ("switches", programs.switches.len()),
+            ("watched", self.watched()),
+            ("watched_room", self.watched().max(1)),
+            ("restarted", usize::from(self.model.sampling.is_some() || !programs.switches.is_empty())),
             ("laws", self.laws()),
             ("followed", if self.model.sampling.is_some() { 0 } else { self.laws() }),
             ("sampled", usize::from(self.model.sampling.is_some())),

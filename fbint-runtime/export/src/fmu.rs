@@ -41,11 +41,14 @@ pub struct Fmu {
 enum Kind {
     Time,
     State,
-    Derivative { of: usize },
+    Derivative {
+        of: usize,
+    },
     Parameter,
     Input,
     Output,
     Integral,
+    /// The function of an event or a switch.
     Event,
     Occurrences,
     Step,
@@ -139,6 +142,7 @@ impl Export<'_> {
         self.each_integral().for_each(|integral| add(&integral.name, Kind::Integral, 0.0));
         let events = &self.model.scenery.events;
         events.iter().for_each(|event| add(&event.name, Kind::Event, 0.0));
+        self.model.switches.iter().for_each(|switch| add(&format!("switch({switch})"), Kind::Event, 0.0));
         events.iter().for_each(|event| add(&format!("occurrences({})", event.name), Kind::Occurrences, 0.0));
         add("longest step", Kind::Step, STEP);
         add("tolerance", Kind::Tolerance, 0.0);
@@ -174,11 +178,7 @@ impl Export<'_> {
              {key}=\"{token}\" description=\"{}\" generationTool=\"fbint {}\" variableNamingConvention=\"flat\"{}>\n",
             escaped(&self.model.summary),
             env!("CARGO_PKG_VERSION"),
-            if is_two {
-                format!(" numberOfEventIndicators=\"{}\"", self.model.scenery.events.len())
-            } else {
-                String::new()
-            },
+            if is_two { format!(" numberOfEventIndicators=\"{}\"", self.watched()) } else { String::new() },
         );
         for (kind, more) in
             [("ModelExchange", ""), ("CoSimulation", " canHandleVariableCommunicationStepSize=\"true\"")]

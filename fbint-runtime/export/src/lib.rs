@@ -91,7 +91,7 @@ impl<'m> Export<'m> {
             ),
             (
                 !self.model.switches.is_empty(),
-                "Its steps do not end where its field switches, as the steps of a run do.",
+                "Its field switches: steps of `advance` in C and of FMUs end there; single steps in C, and CasADi, go across.",
             ),
             (!self.model.scenery.events.is_empty(), "CasADi has no events and sections."),
         ];

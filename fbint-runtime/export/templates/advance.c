@@ -151,7 +151,7 @@ static int model_is_defined(const real *x)
     return all;
 }
 
-#if @events@
+#if @watched@
 /* A step whose end may be moved forward to an event. */
 typedef struct model_span {
     const model_run *begun;
@@ -171,17 +171,44 @@ static void model_state_within(const model_span *span, real h, model_run *run, r
 static real model_value_within(const model_span *span, int event, real h)
 {
     model_run run;
-    real x[@state_room@], values[@event_room@];
+    real x[@state_room@], values[@watched@];
     model_state_within(span, h, &run, x);
-    model_events(&run.system, x, values);
+    model_watch(&run, x, values);
     return values[event];
 }
 
-/* Whether an event function has passed 0 in the direction that counts. */
+/* Whether an event function has passed 0 in the direction that counts; the functions of switches fall. */
 static int model_passes(int event, real before, real after)
 {
-    return (model_event_direction[event] >= 0 && before < R(0.0) && after >= R(0.0))
-        || (model_event_direction[event] <= 0 && before > R(0.0) && after <= R(0.0));
+    int direction = -1;
+#if @events@
+    direction = event < MODEL_EVENTS ? model_event_direction[event] : direction;
+#else
+    (void)event;
+#endif
+    return (direction >= 0 && before < R(0.0) && after >= R(0.0)) || (direction <= 0 && before > R(0.0) && after <= R(0.0));
+}
+
+/* Whether the function of a switch is on the side that is not held. */
+static int model_is_beyond(const model_run *run, int event, real value)
+{
+#if @switches@
+    return run->has_sides && event >= MODEL_EVENTS && value < R(0.0);
+#else
+    (void)run, (void)event, (void)value;
+    return 0;
+#endif
+}
+
+/* Whether the condition of an event holds. */
+static int model_counts(const model_run *run, const real *x, int event)
+{
+#if @events@
+    return event >= MODEL_EVENTS || model_event_counts(&run->system, x, event);
+#else
+    (void)run, (void)x, (void)event;
+    return 1;
+#endif
 }
 
 /* The first part of a step, which ends where an event function has passed 0 as it does from `low` to the end of the step: by the
@@ -225,27 +252,28 @@ static real model_departure(const model_span *span, int event, real *value)
 /* Moves the end of a step forward to the first event in it; marks what occurs there. */
 static void model_meet(model_run *run, model_span *span, real *x, int *met)
 {
-    real values[@event_room@], at[@state_room@];
+    real values[@watched@], at[@state_room@];
     model_run there;
     int event;
-    model_events_under_laws(run, x, values);
-    for (event = 0; event < MODEL_EVENTS; ++event) {
-        real before = span->begun->sides[event], low = R(0.0), h;
+    model_watch(run, x, values);
+    for (event = 0; event < @watched@; ++event) {
+        real before = span->begun->sides[event], low = R(0.0), h = span->h;
+        int passes = model_passes(event, before, values[event]);
         met[event] = 0;
-        if (!model_passes(event, before, values[event])) {
+        if (passes && span->begun->has_met[event]) {
+            low = model_departure(span, event, &before);
+            /* Else it rests at 0, or returns sooner than can be told. */
+            passes = low > R(0.0);
+#if @events@
+            run->is_lost |= !passes && event < MODEL_EVENTS && model_resets(event);
+#endif
+        }
+        if (!passes && !model_is_beyond(run, event, values[event])) {
             continue;
         }
-        if (span->begun->has_met[event]) {
-            low = model_departure(span, event, &before);
-            /* It rests at 0, or returns sooner than can be told. */
-            run->is_lost |= low == R(0.0) && model_resets(event);
-            if (low == R(0.0)) {
-                continue;
-            }
-        }
-        h = model_located(span, event, low, before, values[event]);
+        h = passes ? model_located(span, event, low, before, values[event]) : h;
         model_state_within(span, h, &there, at);
-        if (!model_event_counts(&there.system, at, event)) {
+        if (!model_counts(&there, at, event)) {
             continue;
         }
         if (h < span->h - span->resolution) {
@@ -253,7 +281,7 @@ static void model_meet(model_run *run, model_span *span, real *x, int *met)
             span->h = h;
             *run = there;
             memcpy(x, at, sizeof at);
-            model_events(&run->system, x, values);
+            model_watch(run, x, values);
         }
         met[event] = 1;
     }
@@ -264,12 +292,11 @@ static void model_trend(model_run *run, const real *x, real *values, real *chang
 {
     real rates[@state_room@], point[@state_room@];
     int event;
-    model_follow_laws(&run->system, x);
-    model_vector_field(&run->system, x, rates);
+    model_rates(run, x, rates);
     model_add(point, x, FBINT_ROOT, rates);
-    model_events_under_laws(run, point, changes);
-    model_events_under_laws(run, x, values);
-    for (event = 0; event < MODEL_EVENTS; ++event) {
+    model_watch(run, point, changes);
+    model_watch(run, x, values);
+    for (event = 0; event < @watched@; ++event) {
         changes[event] -= values[event];
     }
 }
@@ -277,13 +304,21 @@ static void model_trend(model_run *run, const real *x, real *values, real *chang
 /* Remembers on which side of 0 event functions are at x, or which they leave to. */
 static void model_remember(model_run *run, const real *x, const int *met)
 {
-    real values[@event_room@], changes[@event_room@];
-    int event;
-    model_trend(run, x, values, changes);
-    for (event = 0; event < MODEL_EVENTS; ++event) {
+    real values[@watched@], changes[@watched@];
+    int event, any = 0;
+    for (event = 0; event < @watched@; ++event) {
+        any |= met[event];
+        changes[event] = R(0.0);
+    }
+    if (any) {
+        model_trend(run, x, values, changes);
+    } else {
+        model_watch(run, x, values);
+    }
+    for (event = 0; event < @watched@; ++event) {
         if (met[event]) {
             run->has_met[event] = 1;
-            run->sides[event] = changes[event];
+            run->sides[event] = event < MODEL_EVENTS ? changes[event] : R(1.0);
         } else if (!run->has_met[event] || values[event] * run->sides[event] > R(0.0)) {
             run->has_met[event] = 0;
             run->sides[event] = values[event];
@@ -293,14 +328,14 @@ static void model_remember(model_run *run, const real *x, const int *met)
 
 int model_notice_events(model_run *run, const real *x, int *met)
 {
-    real values[@event_room@], changes[@event_room@];
+    real values[@watched@], changes[@watched@];
     int event, any = 0;
     model_trend(run, x, values, changes);
-    for (event = 0; event < MODEL_EVENTS; ++event) {
+    for (event = 0; event < @watched@; ++event) {
         const real before = run->sides[event], after = values[event];
         const int is_leaving = run->has_met[event] && changes[event] * before >= R(0.0);
-        const int is_passed = model_passes(event, before, after) && !is_leaving;
-        met[event] |= is_passed && model_event_counts(&run->system, x, event);
+        const int is_passed = (model_passes(event, before, after) || model_is_beyond(run, event, after)) && !is_leaving;
+        met[event] |= is_passed && model_counts(run, x, event);
         any |= met[event];
         if (is_passed || !run->has_met[event] || after * before > R(0.0)) {
             run->has_met[event] = 0;
@@ -310,9 +345,11 @@ int model_notice_events(model_run *run, const real *x, int *met)
     return any;
 }
 
-int model_take_events(model_run *run, real *x, const int *met)
+int model_take_events(model_run *run, real *x, real time, const int *met)
 {
-    int event, first = MODEL_NO_EVENT, is_reset = 0;
+    int first = MODEL_NO_EVENT, is_reset = 0;
+#if @events@
+    int event;
     for (event = 0; event < MODEL_EVENTS; ++event) {
         if (met[event]) {
             first = first < 0 ? event : first;
@@ -325,6 +362,15 @@ int model_take_events(model_run *run, real *x, const int *met)
         run->is_lost |= model_onto_constraints(&run->system, x);
         model_keep(run, x);
     }
+#endif
+#if @switches@
+    if (run->has_sides && is_reset) {
+        model_hold_sides(run, x, time);
+    } else if (run->has_sides) {
+        model_change_sides(run, x, time, met + MODEL_EVENTS);
+    }
+#endif
+    (void)time, (void)is_reset;
     model_remember(run, x, met);
     return first;
 }
@@ -344,6 +390,14 @@ int model_advance(model_run *run, model_stepper *step, real *x, real *time, real
         end = run->samples.next;
         next = end;
         h = end - *time;
+    }
+#endif
+#if @switches@
+    if (run->has_sides) {
+        const int met[MODEL_SWITCHES] = { 0 };
+        model_change_sides(run, x, *time, met);
+    } else {
+        model_hold_sides(run, x, *time);
     }
 #endif
     begun = *run;
@@ -374,14 +428,14 @@ int model_advance(model_run *run, model_stepper *step, real *x, real *time, real
         /* The rest of a stretch says nothing about the next step. */
         run->size = next < end || growth < R(1.0) || h * growth > run->size ? h * growth : run->size;
     }
-#if @events@
+#if @watched@
     {
-        int met[@event_room@];
+        int met[@watched@];
         model_span span = { &begun, start, step, *time, h, R(0.0) };
         span.resolution = R(4.0) * FBINT_EPSILON * (model_size(*time) + h);
         model_meet(run, &span, x, met);
         next = span.h < h ? *time + span.h : next;
-        event = model_take_events(run, x, met);
+        event = model_take_events(run, x, next, met);
         if (run->is_lost || (span.h < h && !(next > *time))) {
             return MODEL_FAILED;
         }

@@ -1,8 +1,8 @@
 /* written by fbint @version@
  *
  * Functions that `casadi.external` loads from a library: `f` gives the rates of x from x, u and p, `g` the outputs and `F` the integrals.
- * There are their Jacobians, products with them from either side, and derivatives of the latter, which Hessians are made of. acados takes
- * `f` as `expl_ode_fun`, and `expl_vde_forw`. */
+ * There are their Jacobians, products with them from either side, and derivatives of the latter, which Hessians are made of. All are exact
+ * but these last, which are central differences of exact products. acados takes `f` as `expl_ode_fun`, and `expl_vde_forw`. */
 #include <math.h>
 #include <string.h>
 

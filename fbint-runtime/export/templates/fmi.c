@@ -138,7 +138,8 @@ EXPORT @fmi@Status @fmi@GetContinuousStates(@fmi@Instance component, double *val
 EXPORT @fmi@Status @fmi@Get@Derivatives@(@fmi@Instance component, double *values, size_t count)
 {
     real rates[@state_room@];
-    model_vector_field(state_refresh(NOW), NOW->x, rates);
+    (void)state_refresh(NOW);
+    model_rates(&NOW->run, NOW->x, rates);
     return of_states(rates, values, count);
 }
 
@@ -154,9 +155,13 @@ EXPORT @fmi@Status @fmi@GetNominalsOfContinuousStates(@fmi@Instance component, d
 
 EXPORT @fmi@Status @fmi@GetEventIndicators(@fmi@Instance component, double *values, size_t count)
 {
+#if @watched@
+    real watched[@watched_room@];
     size_t i;
-    for (i = 0; count == MODEL_EVENTS && i < count; ++i) {
-        values[i] = state_event(NOW, (int)i);
+    state_watch(NOW, watched);
+    for (i = 0; i < count && i < @watched@; ++i) {
+        values[i] = watched[i];
     }
-    return STATUS(count == MODEL_EVENTS);
+#endif
+    return STATUS(count == @watched@);
 }

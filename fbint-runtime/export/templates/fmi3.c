@@ -122,7 +122,11 @@ static int state_adjoint(state *now, const uint32_t *of, size_t unknown_count, c
     real part[@unknown_room@];
     unknowns weights;
     model_direction gradient;
-    size_t i;
+    int by_pairs = 0;
+    size_t i, k;
+#if @switches@
+    by_pairs = state_slides(now);
+#endif
     memset(&weights, 0, sizeof weights);
     memset(&gradient, 0, sizeof gradient);
     for (i = 0; i < unknown_count; ++i) {
@@ -131,6 +135,21 @@ static int state_adjoint(state *now, const uint32_t *of, size_t unknown_count, c
             return 0;
         }
         *unknown = (real)seed[i];
+        by_pairs |= references_below(of[i]) >= VR_EVENT;
+    }
+    for (k = 0; by_pairs && k < known_count; ++k) {
+        derivatives[k] = 0;
+        for (i = 0; i < unknown_count; ++i) {
+            const double one = 1;
+            double derivative;
+            if (!state_direction(now, &of[i], 1, &by[k], 1, &one, &derivative)) {
+                return 0;
+            }
+            derivatives[k] += seed[i] * derivative;
+        }
+    }
+    if (by_pairs) {
+        return 1;
     }
     model_vector_field_adjoint(system, now->x, weights.rates, part);
     add_gradient(part, &gradient);
@@ -183,7 +202,7 @@ EXPORT fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance component, size_t
 
 EXPORT fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance component, size_t *count)
 {
-    *count = MODEL_EVENTS;
+    *count = @watched@;
     return OK;
 }
 

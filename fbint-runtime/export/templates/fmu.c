@@ -1,8 +1,8 @@
 /* written by fbint @version@ */
 /* An instance of the model, whatever the version of FMI is. Value references count these, in this order: the time, the states, their
- * derivatives, the parameters, the inputs, the outputs, the integrals, the functions of the events, how often each has occurred, the longest
- * step and the tolerance of a co-simulation. An input with a law follows it until it is set: before the initialisation to another value than its start,
- * from then on to any. */
+ * derivatives, the parameters, the inputs, the outputs, the integrals, the functions of the events and of the switches, how often each event
+ * has occurred, the longest step and the tolerance of a co-simulation. An input with a law follows it until it is set: before the
+ * initialisation to another value than its start, from then on to any. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,8 @@ enum {
     VR_OUTPUT = VR_INPUT + MODEL_INPUTS,
     VR_INTEGRAL = VR_OUTPUT + MODEL_OUTPUTS,
     VR_EVENT = VR_INTEGRAL + MODEL_INTEGRALS,
-    VR_OCCURRED = VR_EVENT + MODEL_EVENTS,
+    VR_SWITCH = VR_EVENT + MODEL_EVENTS,
+    VR_OCCURRED = VR_SWITCH + MODEL_SWITCHES,
     VR_STEP = VR_OCCURRED + MODEL_EVENTS,
     VR_TOLERANCE
 };
@@ -39,7 +40,7 @@ typedef struct state {
     real time, step, tolerance;
     real x[@state_room@], p[@parameter_room@];
     model_run run;
-    int is_stale, is_running, is_initialised, met[@event_room@];
+    int is_stale, is_running, is_initialised, met[@watched_room@];
 } state;
 
 typedef struct instance {
@@ -76,6 +77,9 @@ static const model_system *state_refresh(state *now)
         memcpy(&parameters, now->p, MODEL_PARAMETERS * sizeof(real));
         model_prepare(&parameters, system);
         memcpy(system->u, before.u, sizeof before.u);
+#if @switches@
+        memcpy(system->side, before.side, sizeof before.side);
+#endif
 #if @laws@
         memcpy(system->is_given, before.is_given, sizeof before.is_given);
 #endif
@@ -106,7 +110,7 @@ static int state_begin(state *now)
     } else {
         model_begin_plain(&now->run, &system, now->x);
     }
-#if @events@
+#if @watched@
     memcpy(now->run.occurred, before.occurred, sizeof before.occurred);
 #endif
 #if @sampled@
@@ -116,22 +120,20 @@ static int state_begin(state *now)
     now->run.is_over = before.is_over;
     now->run.tolerance = now->tolerance;
     now->is_running = 1;
+#if @switches@
+    model_hold_sides(&now->run, now->x, now->time);
+#endif
     return 1;
 }
 
-/* The function of an event, or how often the event has occurred. */
-static double state_event(state *now, int place)
+/* The functions of the events and of the switches. */
+static void state_watch(state *now, real *values)
 {
-#if @events@
-    real values[@event_room@];
-    if (place >= MODEL_EVENTS) {
-        return (double)now->run.occurred[place - MODEL_EVENTS];
-    }
-    model_events(state_refresh(now), now->x, values);
-    return values[place];
+    (void)state_refresh(now);
+#if @watched@
+    model_watch(&now->run, now->x, values);
 #else
-    (void)now, (void)place;
-    return 0;
+    (void)values;
 #endif
 }
 
@@ -143,14 +145,23 @@ static int references_below(uint32_t reference)
 
 /* What depends on the state and the inputs, and has derivatives. */
 typedef struct unknowns {
-    real rates[@state_room@], outputs[@output_room@], integrals[@integral_room@];
+    real rates[@state_room@], outputs[@output_room@], integrals[@integral_room@], watched[@watched_room@];
 } unknowns;
+
+static void state_compute(state *now, unknowns *lists)
+{
+    state_watch(now, lists->watched);
+    model_rates(&now->run, now->x, lists->rates);
+    model_outputs(&now->run.system, now->x, lists->outputs);
+    model_integrals(&now->run.system, now->x, lists->integrals);
+}
 
 static real *of_unknown(unknowns *lists, uint32_t reference)
 {
     const int vr = references_below(reference);
-    return vr < VR_DERIVATIVE || vr >= VR_EVENT ? NULL
+    return vr < VR_DERIVATIVE || vr >= VR_OCCURRED ? NULL
         : vr < VR_PARAMETER ? &lists->rates[vr - VR_DERIVATIVE]
+        : vr >= VR_EVENT ? &lists->watched[vr - VR_EVENT]
         : vr >= VR_INTEGRAL ? &lists->integrals[vr - VR_INTEGRAL]
         : vr >= VR_OUTPUT ? &lists->outputs[vr - VR_OUTPUT] : NULL;
 }
@@ -166,9 +177,7 @@ static int state_get(state *now, const uint32_t *references, size_t count, doubl
         const real *const unknown = of_unknown(&lists, references[i]);
         if (unknown != NULL) {
             if (!is_computed) {
-                model_vector_field(system, now->x, lists.rates);
-                model_outputs(system, now->x, lists.outputs);
-                model_integrals(system, now->x, lists.integrals);
+                state_compute(now, &lists);
                 is_computed = 1;
             }
             values[i] = *unknown;
@@ -181,7 +190,9 @@ static int state_get(state *now, const uint32_t *references, size_t count, doubl
         } else if (vr < VR_OUTPUT) {
             values[i] = system->u[vr - VR_INPUT];
         } else if (vr < VR_STEP) {
-            values[i] = state_event(now, vr - VR_EVENT);
+#if @watched@
+            values[i] = (double)now->run.occurred[vr - VR_OCCURRED];
+#endif
         } else if (vr <= VR_TOLERANCE) {
             values[i] = vr == VR_STEP ? now->step : now->tolerance;
         } else {
@@ -248,7 +259,7 @@ static int state_advance(state *now, real time, real length)
 /* Whether events have occurred at a state that the importer has reached. */
 static int state_notice(state *now)
 {
-#if @events@
+#if @watched@
     return state_begin(now) && model_notice_events(&now->run, now->x, now->met);
 #else
     (void)now;
@@ -260,9 +271,9 @@ static int state_notice(state *now)
 static int state_take(state *now)
 {
     const int any = state_notice(now);
-#if @events@
+#if @watched@
     if (any) {
-        (void)model_take_events(&now->run, now->x, now->met);
+        (void)model_take_events(&now->run, now->x, now->time, now->met);
         memset(now->met, 0, sizeof now->met);
     }
 #endif
@@ -296,6 +307,45 @@ static real *of_known(model_direction *direction, uint32_t reference)
         : vr >= VR_PARAMETER ? &direction->p[vr - VR_PARAMETER] : NULL;
 }
 
+#if @switches@
+/* Whether the motion slides along a switch. */
+static int state_slides(const state *now)
+{
+    int i, any = 0;
+    for (i = 0; i < MODEL_SWITCHES; ++i) {
+        any |= now->run.held[i] == 2;
+    }
+    return any;
+}
+
+/* The change of unknowns by central differences. */
+static void state_differences(const state *now, const model_direction *direction, unknowns *changes)
+{
+    const real h = (real)1e-6;
+    state moved = *now;
+    unknowns ends[2];
+    real *const to = (real *)changes, *const ahead = (real *)&ends[0], *const behind = (real *)&ends[1];
+    int i, end;
+    for (end = 0; end < 2; ++end) {
+        const real way = end == 0 ? h : -h;
+        for (i = 0; i < MODEL_STATES; ++i) {
+            moved.x[i] = now->x[i] + way * direction->x[i];
+        }
+        for (i = 0; i < MODEL_PARAMETERS; ++i) {
+            moved.p[i] = now->p[i] + way * direction->p[i];
+        }
+        for (i = 0; i < MODEL_INPUTS; ++i) {
+            moved.run.system.u[i] = now->run.system.u[i] + way * direction->u[i];
+        }
+        moved.is_stale = 1;
+        state_compute(&moved, &ends[end]);
+    }
+    for (i = 0; i < (int)(sizeof ends[0] / sizeof h); ++i) {
+        to[i] = (ahead[i] - behind[i]) / (h + h);
+    }
+}
+#endif
+
 /* The change of unknowns along a change of knowns. */
 static int state_direction(state *now, const uint32_t *of, size_t unknown_count, const uint32_t *by, size_t known_count,
     const double *seed, double *change)
@@ -307,6 +357,7 @@ static int state_direction(state *now, const uint32_t *of, size_t unknown_count,
     model_parameters parameters;
     size_t i;
     memset(&direction, 0, sizeof direction);
+    memset(&changes, 0, sizeof changes);
     for (i = 0; i < known_count; ++i) {
         real *const known = of_known(&direction, by[i]);
         if (known == NULL) {
@@ -328,6 +379,28 @@ static int state_direction(state *now, const uint32_t *of, size_t unknown_count,
     model_vector_field_tangent(system, now->x, &direction, values, changes.rates);
     model_outputs_tangent(system, now->x, &direction, values, changes.outputs);
     model_integrals_tangent(system, now->x, &direction, values, changes.integrals);
+#if @events@
+    model_event_changes(system, now->x, &direction, changes.watched);
+#endif
+#if @switches@
+    {
+        unknowns differences;
+        int i, has_parameters = 0;
+        model_switch_changes(system, now->x, &direction, &changes.watched[MODEL_EVENTS]);
+        for (i = 0; i < MODEL_SWITCHES; ++i) {
+            changes.watched[MODEL_EVENTS + i] *= (real)(now->run.held[i] < 0 ? -1 : 1);
+        }
+        for (i = 0; i < MODEL_PARAMETERS; ++i) {
+            has_parameters |= direction.p[i] != 0;
+        }
+        state_differences(now, &direction, &differences);
+        if (state_slides(now)) {
+            changes = differences;
+        } else if (has_parameters) {
+            memcpy(&changes.watched[MODEL_EVENTS], &differences.watched[MODEL_EVENTS], sizeof(real) * MODEL_SWITCHES);
+        }
+    }
+#endif
     for (i = 0; i < unknown_count; ++i) {
         const real *const unknown = of_unknown(&changes, of[i]);
         if (unknown == NULL) {

@@ -33,6 +33,8 @@ enum {
     MODEL_OUTPUTS = @outputs@,
     MODEL_INTEGRALS = @integrals@,
     MODEL_EVENTS = @events@,
+    /* The functions at whose zeros the field switches. */
+    MODEL_SWITCHES = @switches@,
     /* By how many samples laws of inputs are delayed, if they are sampled. */
     MODEL_DELAY = @delay@,
     /* Whether runs project states unless something else is chosen, and the entry of the state that is the time, if there is one. */
@@ -63,6 +65,10 @@ typedef struct model_system {
 #if @sampled@
     /* The time between two samples of the laws. */
     real period;
+#endif
+#if @switches@
+    /* The side on which each switch is held: an infinite number of its sign, or 0 where the state decides. Runs set them. */
+    real side[MODEL_SWITCHES];
 #endif
 #if @events@
     model_parameters parameters;
@@ -108,11 +114,17 @@ typedef struct model_run {
     /* For `model_step_dop853`: the tolerance, relative to the size of each variable, the error of the last step in units of it, the size of
      * the next step, and the sizes of variables. */
     real tolerance, error, size, sizes[@state_room@];
-#if @events@
-    /* How often each event has occurred, whether one is lost, and on which sides of 0 their functions are. */
-    long occurred[MODEL_EVENTS];
-    int is_lost, has_met[MODEL_EVENTS];
-    real sides[MODEL_EVENTS];
+#if @watched@
+    /* How often each event has occurred, whether one is lost, and on which sides of 0 the functions of events and switches are. */
+    long occurred[@event_room@];
+    int is_lost, has_met[@watched@];
+    real sides[@watched@];
+#endif
+#if @switches@
+    /* Whether sides of the switches are held, and which: 1 and -1 are those of positive and negative numbers, 2 is between both, where the
+     * motion slides, and 0 none. When each was met last, and how often in a row at once. */
+    int has_sides, held[MODEL_SWITCHES], meetings[MODEL_SWITCHES];
+    real met_at[MODEL_SWITCHES];
 #endif
 #if @sampled@
     /* When the next sample of laws is due, how many there were, and the last states, the first of which gives the inputs. */
@@ -120,6 +132,8 @@ typedef struct model_run {
         real next, states[MODEL_DELAY + 1][@state_room@];
         int count;
     } samples;
+#endif
+#if @restarted@
     real own_noise[@integral_room@];
 #endif
 } model_run;
@@ -129,6 +143,9 @@ typedef struct model_run {
 void model_begin_plain(model_run *run, const model_system *system, const real *x);
 void model_begin_feedback(model_run *run, const model_system *system, const real *x, const real *gains);
 void model_begin_projected(model_run *run, const model_system *system, const real *x);
+
+/* The rates of the state in a run: of the field, under the laws of inputs, with the feedback and on the sides that the run has. */
+void model_rates(model_run *run, const real *x, real *rates);
 
 /* A step of size h to a time, which a state that has the time takes on. Returns 0, or 1 where the step was projected by no more than
  * rounding allows: the projection was out of proportion to the error of the step, or not finite, and was left out. The energy and the
@@ -141,14 +158,23 @@ int model_step_dop853(model_run *run, real *x, real h, real time);
 
 enum { MODEL_NO_EVENT = -1, MODEL_FAILED = -2 };
 /* A step of size h, from *time to `end`, or a shorter one: of `model_step_dop853`, where `run->tolerance` says how long it may be, to the
- * next sample of the laws of inputs, and to the first event in it. Sets *time. Returns the event that ended the step, after its reset and with the run's `is_over` set where the event
- * ends the run; else MODEL_NO_EVENT, or MODEL_FAILED where no step is short enough, or a reset leads nowhere. */
+ * next sample of the laws of inputs, to the first event in it, and to where the field switches. Sets *time. Returns the event that ended the
+ * step, after its reset and with the run's `is_over` set where the event ends the run; else MODEL_NO_EVENT, or MODEL_FAILED where no step is
+ * short enough, a reset leads nowhere, or the field switches again and again. */
 int model_advance(model_run *run, model_stepper *step, real *x, real *time, real h, real end);
 #if @sampled@
 
 /* For those who make steps of their own: takes a sample of the laws if one is due at this time, and returns whether it is. The inputs hold
  * until `run->samples.next`, where a step has to end. */
 int model_sample_laws(model_run *run, const real *x, real time);
+#endif
+#if @switches@
+
+/* How fast the results of `model_switches` change along a direction of the state and the inputs. */
+void model_switch_changes(const model_system *system, const real *x, const model_direction *direction, real *result);
+/* For those who make steps of their own: chooses the sides
+ * on which a run that is at x goes on, and holds them; `model_advance` does so where no side is held yet. */
+void model_hold_sides(model_run *run, const real *x, real time);
 #endif
 #if @events@
 
@@ -157,14 +183,22 @@ void model_events(const model_system *system, const real *x, real *result);
 extern const int model_event_direction[];
 /* The number of the occurrence that ends a run, 0 for none. */
 extern const long model_event_last[];
+/* How fast they change along a direction. */
+void model_event_changes(const model_system *system, const real *x, const model_direction *direction, real *result);
 /* Whether the condition of an event holds at x. */
 int model_event_counts(const model_system *system, const real *x, int event);
 /* Puts the state after an event into x; returns whether the event changes it. */
 int model_reset(const model_system *system, int event, real *x);
-/* For those who make steps of their own: marks the events that have occurred since states were last noticed, and returns whether there are. */
+#endif
+#if @watched@
+
+/* The functions of the events at x, and behind them those of the switches, with the sign by which they are positive on the side that is held. */
+void model_watch(model_run *run, const real *x, real *values);
+/* For those who make steps of their own: marks the events that have occurred, and the switches that were met, since states were last noticed,
+ * and returns whether there are. */
 int model_notice_events(model_run *run, const real *x, int *met);
-/* Counts the events that are marked, and does what they do. Returns the first of them. */
-int model_take_events(model_run *run, real *x, const int *met);
+/* Counts the events that are marked, does what they do, and changes sides. Returns the first event. */
+int model_take_events(model_run *run, real *x, real time, const int *met);
 #endif
 #ifdef __cplusplus
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use fbint_export::Export;
-use fbint_macros_core::text::models_of_package;
 use tempfile::{TempDir, tempdir};
 
 use crate::c::{Case, run};
@@ -31,8 +30,7 @@ const FLAGS: [&str; 7] = [
 /// The sources of a model with the program that makes steps.
 fn sources(name: &str) -> (TempDir, String) {
     let case = Case::of(shipped::named(name)).at_a_start();
-    let models = models_of_package(&case.text.text, &shipped::package()).expect("a model");
-    let export = Export::new(&models[0], &case.parameters, &case.start);
+    let export = Export::new(&case.exported, &case.parameters, &case.start);
     let (folder, prefix) = (tempdir().expect("a folder"), export.prefix().to_owned());
     for file in export.c() {
         fs::write(folder.path().join(&file.name), file.text).expect("a file");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fbint_catalogue::{AnyModel, Entry, Feedback, FlatModel, Given, ListFunction, MatrixFunction, Plan, Source};
 use fbint_export::Export;
-use fbint_macros_core::text::models_of_package;
+use fbint_macros_core::text::{Model, models_of_package};
 use fbint_runtime::{Method, Projection, Settings, SystemFacts};
 use fbint_text::TextModel;
 use tempfile::tempdir;
@@ -25,15 +25,28 @@ pub(crate) const STRICT: [&str; 7] =
 /// A model with what its export is compared with.
 pub(crate) struct Case {
     pub(crate) text: shipped::Shipped,
+    /// The model as it is exported.
+    pub(crate) exported: Model,
     model: TextModel,
     pub(crate) parameters: Vec<f64>,
     pub(crate) start: Vec<f64>,
 }
 
 impl Case {
-    /// A shipped model with the parameters that it declares, or 1, at a start on its constraints.
+    /// A shipped model.
     pub(crate) fn of(text: shipped::Shipped) -> Self {
-        let mut model = fbint_text::models_of_package(&text.text, &package_of(&text)).expect("a model").remove(0);
+        Self::in_package(text, shipped::package())
+    }
+
+    /// A model of these tests, whose package keeps no derivations.
+    fn own(name: &str, text: &str) -> Self {
+        let text = shipped::Shipped { name: name.to_owned(), text: text.to_owned() };
+        Self::in_package(text, PathBuf::from(env!("CARGO_MANIFEST_DIR")))
+    }
+
+    /// A model with the parameters that it declares, or 1, at a start on its constraints.
+    fn in_package(text: shipped::Shipped, package: PathBuf) -> Self {
+        let mut model = fbint_text::models_of_package(&text.text, &package).expect("a model").remove(0);
         let count = model.facts().parameter_names.len();
         let parameters: Vec<f64> =
             (0..count).map(|place| model.parameter(place).filter(|value| value.is_finite()).unwrap_or(1.0)).collect();
@@ -47,7 +60,8 @@ impl Case {
             loaded(&model).repair(&guess, &[]).ok()
         });
         let start = { starts }.next().unwrap_or_else(|| panic!("{} has no start", text.name));
-        Self { text, model, parameters, start }
+        let exported = models_of_package(&text.text, &package).expect("a model").remove(0);
+        Self { text, exported, model, parameters, start }
     }
 
     /// The same at a start of runs that project, which is on the constraints.
@@ -59,17 +73,6 @@ impl Case {
     fn facts(&self) -> &'static SystemFacts {
         self.model.facts()
     }
-
-    /// Whether its derivatives are generated; runs of a text differentiate without.
-    fn has_derivatives(&self) -> bool {
-        models_of_package(&self.text.text, &package_of(&self.text)).expect("a model")[0].derivatives
-    }
-}
-
-/// The package whose derivations a model follows; that of these tests keeps none.
-fn package_of(model: &shipped::Shipped) -> PathBuf {
-    let is_own = ["Steered", "Ball", "Sampled"].contains(&&*model.name);
-    if is_own { PathBuf::from(env!("CARGO_MANIFEST_DIR")) } else { shipped::package() }
 }
 
 /// The C compilers that are installed.
@@ -100,8 +103,7 @@ fn target() -> &'static [&'static str] {
 /// What a C program of an exported model writes for these numbers.
 fn written(case: &Case, compiler: &str, options: &[&str], numbers: &[f64]) -> Vec<f64> {
     let folder = tempdir().expect("a folder");
-    let models = models_of_package(&case.text.text, &package_of(&case.text)).expect("a model");
-    let export = Export::new(&models[0], &case.parameters, &case.start);
+    let export = Export::new(&case.exported, &case.parameters, &case.start);
     for file in export.c() {
         fs::write(folder.path().join(&file.name), file.text).expect("a file");
     }
@@ -112,7 +114,7 @@ fn written(case: &Case, compiler: &str, options: &[&str], numbers: &[f64]) -> Ve
     let has = |what: bool| u8::from(what).to_string();
     let defined = [
         format!("-DHAS_PARAMETERS={}", has(!case.parameters.is_empty())),
-        format!("-DHAS_DERIVATIVES={}", has(case.has_derivatives())),
+        format!("-DHAS_DERIVATIVES={}", has(case.exported.derivatives)),
     ];
     let mut compile = Command::new(compiler);
     compile.args(STRICT).args(target()).args(options).args(defined).current_dir(folder.path());
@@ -227,7 +229,7 @@ fn functions(case: &Case, point: &Point) -> Vec<f64> {
     ]
     .concat();
     let gains = given.with(Source::First, &point.gains).with(Source::Second, &point.targets);
-    let kinds: &[bool] = if case.has_derivatives() { &[false, true] } else { &[] };
+    let kinds: &[bool] = if case.exported.derivatives { &[false, true] } else { &[] };
     for &with_feedback in kinds {
         let mut entries = Vec::new();
         doubles.jacobian(&gains, with_feedback, &mut |row, column, entry| entries.push((row, column, entry)));
@@ -255,12 +257,35 @@ fn is_same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan())
 }
 
+/// The runs of a model that its export repeats: by every method, plain, with gains and projected.
+struct Runs {
+    h: f64,
+    steps: usize,
+    /// What each is called, and its states, if it does not fail.
+    all: Vec<(String, Option<Vec<Vec<f64>>>)>,
+}
+
+impl Runs {
+    fn of(case: &Case, h: f64, steps: usize) -> Self {
+        let (name, has_integrals) = (case.facts().name, !case.facts().integrals.is_empty());
+        let kinds = [(Feedback::None, false), (Feedback::Uniform(0.5), false), (Feedback::None, true)];
+        let mut all = Vec::new();
+        for method in [Method::Euler { h }, Method::Heun { h }, Method::Rk4 { h }] {
+            for (kind, (feedback, projected)) in kinds.iter().enumerate() {
+                let run = states(case, method, steps, feedback.clone(), *projected && has_integrals);
+                all.push((format!("{name}, {method:?}, {kind}"), run));
+            }
+        }
+        Self { h, steps, all }
+    }
+}
+
 /// Compares an export with its model.
-fn compare(case: &Case, compiler: &str, options: &[&str], (h, steps): (f64, usize)) {
+fn compare(case: &Case, Runs { h, steps, all }: &Runs, compiler: &str, options: &[&str]) {
     let (facts, point) = (case.facts(), Point::new(case.facts()));
     let (n, m) = (facts.state.len(), facts.integrals.len());
     let gains = vec![0.5; m];
-    let mut numbers = vec![h, steps as f64, facts.clock.map_or(0.0, |clock| case.start[clock])];
+    let mut numbers = vec![*h, *steps as f64, facts.clock.map_or(0.0, |clock| case.start[clock])];
     numbers.extend([&case.parameters[..], &case.start, &gains].concat());
     numbers.extend(point.lists().concat());
     let found = written(case, compiler, options, &numbers);
@@ -269,44 +294,32 @@ fn compare(case: &Case, compiler: &str, options: &[&str], (h, steps): (f64, usiz
         assert!(is_same(*one, *other), "{}: number {place} is {one:?}, and in Rust {other:?}", facts.name);
     }
     let mut rest = &found[expected.len()..];
-    for method in [Method::Euler { h }, Method::Heun { h }, Method::Rk4 { h }] {
-        let kinds = [(Feedback::None, false), (Feedback::Uniform(0.5), false), (Feedback::None, true)];
-        for (kind, (feedback, projected)) in kinds.into_iter().enumerate() {
-            let run = states(case, method, steps, feedback, projected && m > 0);
-            let (mut own_steps, later) = rest.split_at(steps * (1 + n));
-            rest = later;
-            let Some(run) = run else {
-                println!("{}, {method:?}, {kind}: the run fails in Rust", facts.name);
-                continue;
-            };
-            for (step, state) in run.iter().enumerate().skip(1) {
-                let (own, later) = own_steps.split_at(1 + n);
-                own_steps = later;
-                if own[0] != 0.0 {
-                    println!("{}, {method:?}: the projection after step {step} was left out", facts.name);
-                    break;
-                }
-                let differs = own[1..].iter().zip(state).any(|(one, other)| !is_same(*one, *other));
-                assert!(
-                    !differs,
-                    "{}, {method:?}, {kind}: step {step} ends at {own:?}, and in Rust at {state:?}",
-                    facts.name
-                );
+    for (name, run) in all {
+        let (own_steps, later) = rest.split_at(steps * (1 + n));
+        rest = later;
+        let Some(run) = run else {
+            println!("{name}: the run fails in Rust");
+            continue;
+        };
+        for (step, (state, own)) in run.iter().skip(1).zip(own_steps.chunks(1 + n)).enumerate() {
+            if own[0] != 0.0 {
+                println!("{name}: the projection after step {} was left out", step + 1);
+                break;
             }
+            let differs = own[1..].iter().zip(state).any(|(one, other)| !is_same(*one, *other));
+            assert!(!differs, "{name}: step {} ends at {own:?}, and in Rust at {state:?}", step + 1);
         }
     }
     assert!(rest.is_empty());
 }
 
-/// The models that are compared.
+/// The models that are compared: of a thorough run every shipped model, and every system that the tests of the compiler run on.
 fn compared() -> impl Iterator<Item = Case> {
     let chosen = |model: &shipped::Shipped| is_thorough() || REPRESENTATIVE.contains(&&*model.name);
-    shipped::all().into_iter().filter(chosen).map(Case::of)
-}
-
-/// A model of these tests.
-fn own(name: &str, text: &str) -> Case {
-    Case::of(shipped::Shipped { name: name.to_owned(), text: text.to_owned() })
+    let of_compiler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/systems.rs");
+    let of_compiler = if is_thorough() { shipped::in_file(&of_compiler) } else { Vec::new() };
+    let own = of_compiler.into_iter().map(|system| Case::own(&system.name, &system.text));
+    shipped::all().into_iter().filter(chosen).map(Case::of).chain(own)
 }
 
 /// C++ converts less than C does, and single precision shows where a number is in double precision by mistake.
@@ -314,11 +327,12 @@ fn own(name: &str, text: &str) -> Case {
 fn sources_are_cpp_and_single_precision() {
     let Some(compiler) = compiler() else { return };
     let warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I."];
-    let own = [own("Steered", LAW), own("Ball", BALL), own("Sampled", &SAMPLED.replace("LATE", "2"))];
-    for case in own.into_iter().chain(compared()) {
+    let own = [("Steered", LAW), ("Ball", BALL), ("Rubbed", RUBBED), ("Limited", LIMITED)];
+    let own = own.map(|(name, text)| Case::own(name, text)).into_iter();
+    let own = own.chain([Case::own("Sampled", &SAMPLED.replace("LATE", "2"))]);
+    for case in own.chain(compared()) {
         let folder = tempdir().expect("a folder");
-        let models = models_of_package(&case.text.text, &package_of(&case.text)).expect("a model");
-        let export = Export::new(&models[0], &case.parameters, &case.start);
+        let export = Export::new(&case.exported, &case.parameters, &case.start);
         for file in [export.c(), export.casadi()].concat() {
             fs::write(folder.path().join(&file.name), file.text).expect("a file");
         }
@@ -346,16 +360,17 @@ struct Steered { m: f64, g: f64, l: f64, k: f64 }";
 fn c_gives_the_bits_of_rust() {
     let compilers = compilers();
     let Some(first) = compiler() else { return };
-    for case in [own("Steered", LAW)].into_iter().chain(compared()).map(Case::at_a_start) {
-        compare(&case, first, &["-O1"], (1e-3, 1000));
-        let in_full = is_thorough() && REPRESENTATIVE.contains(&&*case.text.name);
-        if in_full || case.text.name == "Steered" {
+    for case in [Case::own("Steered", LAW)].into_iter().chain(compared()).map(Case::at_a_start) {
+        let runs = Runs::of(&case, 1e-3, 1000);
+        compare(&case, &runs, first, &["-O1"]);
+        if is_thorough() || case.text.name == "Steered" {
             for (compiler, options) in compilers.iter().flat_map(|name| [(name, "-O0"), (name, "-O3")]) {
-                compare(&case, compiler, &[options], (1e-3, 100));
+                compare(&case, &runs, compiler, &[options]);
             }
             // clang comes without the library that this takes.
-            compare(&case, first, &["-O1", "-g", "-fsanitize=address,undefined"], (1e-3, 100));
+            compare(&case, &runs, first, &["-O1", "-g", "-fsanitize=address,undefined"]);
         }
+        println!("{}: the bits of Rust", case.text.name);
     }
 }
 
@@ -426,7 +441,7 @@ fn events_are_those_of_rust() {
 }
 
 /// A pendulum on a rod that a digital controller pushes, which sees it late.
-const SAMPLED: &str = "
+pub(crate) const SAMPLED: &str = "
 #[feedback_system(
     coordinates(q: [2]), momenta(p: [2]), time(t), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
     constraint(length = q.norm_squared() - l.powi(2)), force(p = vector![u, v]),
@@ -450,6 +465,73 @@ fn sampled_laws_are_those_of_rust() {
         assert_eq!(rows.len(), run.trajectory.len());
         for (row, sample) in rows.iter().zip(&run.trajectory) {
             assert!(row[1..].iter().zip(&sample.state).all(|(one, other)| is_same(*one, *other)), "{row:?} {sample:?}");
+        }
+    }
+}
+
+/// A mass on a spring with friction, and a motor whose force changes its sign at x = 0 and which pushes for a second.
+pub(crate) const RUBBED: &str = "
+#[feedback_system(
+    coordinates(x), momenta(p), time(t), hamiltonian = (p.powi(2) + x.powi(2)) / 2,
+    force(p = -mu * p.signum() - c * if x > 0 { 1 } else { -1 } + if t > 20 && !(t > 21) { push } else { 0 }),
+    default(mu = 0.3, c = 0.2, push = 1.5), start(x = 3, p = 0),
+)]
+struct Rubbed { mu: f64, c: f64, push: f64 }";
+
+/// A ball on a floor that gives way as a spring does, which counts how often it comes up.
+const TRAMPOLINE: &str = "
+#[feedback_system(
+    coordinates(height), momenta(p), hamiltonian = p.powi(2) / 2 + g * height, force(p = k * (-height).max(0)),
+    default(g = 10, k = 250), start(height = 0.2, p = 0), section(up = height, rising),
+)]
+struct Trampoline { g: f64, k: f64 }";
+
+/// Two switches along which the state slides, one after the other and both at once, and leaves.
+const DRAWN: &str = "
+#[feedback_system(
+    state(x, y, z), dynamics(x = -x.signum() + z / 2, y = -2 * y.signum() - z / 4, z = r), default(r = 0.25),
+    start(x = 0.5, y = 1, z = 0),
+)]
+struct Drawn { r: f64 }";
+
+/// A motor with limits, by its law, on a rail with friction in a slot that is not straight.
+pub(crate) const LIMITED: &str = "
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + g * q[1],
+    constraint(rail = q[1] - q[0].sin() / 4), input(thrust = (-4 * q[0] - 4 * rate(q)[0]).clamp(-4, 4)),
+    force(p = vector![thrust, 0] - mu * p * (p[0] + q[0] * p[1]).signum()), default(m = 1, g = 1, mu = 0.1),
+    start(q = vector![-2, -2.sin() / 4], p = vector![0, 0]),
+)]
+struct Limited { m: f64, g: f64, mu: f64 }";
+
+/// Steps end where the field switches, on the sides that a run holds, and what slides, sticks: as in Rust, whose roots are rounded in
+/// another way.
+#[test]
+fn switches_are_those_of_rust() {
+    if compiler().is_none() {
+        return;
+    }
+    let limited = [-2.0, -2.0_f64.sin() / 4.0, 0.0, 0.0, 0.0, 0.0];
+    let cases: [(&str, &[f64], &[f64], f64); 4] = [
+        (RUBBED, &[0.3, 0.2, 1.5], &[3.0, 0.0, 0.0, 0.0], 25.0),
+        (TRAMPOLINE, &[10.0, 250.0], &[0.2, 0.0, 0.0], 3.0),
+        (DRAWN, &[0.25], &[0.5, 1.0, 0.0], 10.0),
+        (LIMITED, &[1.0, 1.0, 0.1], &limited, 5.0),
+    ];
+    for (text, parameters, start, until) in cases {
+        for h in [1e-3, 0.01] {
+            let steps = (until / h).round();
+            let (rows, _) = printed(text, parameters, start, [&h.to_string(), &steps.to_string()]);
+            let settings = Settings::new(Method::Rk4 { h }, h * steps);
+            let projection = (text != DRAWN).then(Projection::default);
+            let run = run_of(text, start, Settings { projection, ..settings });
+            assert_eq!(rows.len(), run.trajectory.len(), "{text}");
+            let mut furthest: f64 = 0.0;
+            for (row, sample) in rows.iter().zip(&run.trajectory) {
+                let distances = row[1..].iter().zip(&sample.state).map(|(one, other)| (one - other).abs());
+                furthest = distances.fold(furthest, f64::max);
+            }
+            assert!(furthest < 1e-10, "{text}: {furthest:e} with h = {h}");
         }
     }
 }

@@ -9,7 +9,7 @@ use fbint_export::{Export, Version};
 use fbint_macros_core::text::models;
 use tempfile::tempdir;
 
-use crate::c::{STRICT, compiler, run};
+use crate::c::{BALL, LIMITED, RUBBED, SAMPLED, STRICT, compiler, run};
 
 const PENDULUM: &str = "
 #[feedback_system(
@@ -74,5 +74,24 @@ fn instances_keep_and_restore_their_states() {
         compile.args(STRICT).args([number, "-g", "-fsanitize=address,undefined", "-o", "host"]);
         run(compile.args(["host.c", "fmu.c", "pendulum.c", "-lm"]).current_dir(folder.path()));
         run(&mut Command::new(folder.path().join("host")));
+    }
+}
+
+/// Laws, events, samples and switches, alone and together.
+#[test]
+fn sources_have_no_warnings() {
+    let Some(compiler) = compiler() else { return };
+    for text in [BALL, RUBBED, LIMITED, &SAMPLED.replace("LATE", "1")] {
+        let models = models(text).expect("a model");
+        let export = Export::new(&models[0], &[1.0; 9], &[0.0; 9]);
+        for version in [Version::Two, Version::Three] {
+            let folder = tempdir().expect("a folder");
+            unpacked(&export.fmu(version).expect("an FMU").archive, folder.path());
+            let source = format!("{}.c", export.prefix());
+            run(Command::new(compiler)
+                .args(STRICT)
+                .args(["-fsyntax-only", "fmu.c", &source])
+                .current_dir(folder.path()));
+        }
     }
 }

@@ -109,6 +109,87 @@ def test_laws_apply_until_inputs_are_set(fbint, tmp_path, version):
             assert abs(q - (1 - (9.81 - 2.0) * 0.3**2 / 2)) < 1e-4, (kind, given)
 
 
+# A mass on a spring with friction, at which it comes to rest, until a motor breaks it loose.
+RUBBED = """
+#[feedback_system(
+    coordinates(x), momenta(p), time(t), hamiltonian = (p.powi(2) + k * x.powi(2)) / 2, input(u),
+    force(p = u - mu * p.signum() + if t > 10 && !(t > 11) { push } else { 0 }),
+    section(middle = x - mu), default(mu = 0.3, push = 1.5, k = 1), start(x = 2, p = 0),
+)]
+struct Rubbed { mu: f64, push: f64, k: f64 }
+"""
+OF_RUBBED = ["x", "p", "t", "work"]
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_switches_are_those_of_runs(fbint, tmp_path, version):
+    """Sides are held and changed where importers find the events, and within the steps of a co-simulation."""
+    fmpy = pytest.importorskip("fmpy")
+    from fmpy.validation import validate_fmu
+
+    (tmp_path / "rubbed.rs").write_text(RUBBED, encoding="utf-8")
+    folder = fbint("export", "rubbed.rs", "--fmu", "r.fmu", "--fmi", version)
+    assert validate_fmu(str(folder / "r.fmu")) == []
+    settings = ["--until", "13", "--every", "0.1", "--input", "u=0", "--out", "run.csv", "--force"]
+    steps, exact = ["--step", "1e-3"], ["--method", "dop853", "--rtol", "1e-13"]
+    for kind, method, tolerance in [("CoSimulation", steps, 1e-11), ("ModelExchange", exact, 1e-9)]:
+        fbint("run", "rubbed.rs", *method, *settings)
+        with open(folder / "run.csv", newline="", encoding="utf-8") as file:
+            expected = {float(row["t"]): [float(row[name]) for name in OF_RUBBED] for row in csv.DictReader(file)}
+        found = simulated(
+            fmpy, folder / "r.fmu", kind, ["x", "p", "t", "work"], stop_time=13.0, output_interval=0.1, relative_tolerance=1e-13
+        )
+        at_rest = (found["time"] > 9.5) & (found["time"] < 9.9)
+        assert abs(found["p"][at_rest]).max() < 1e-12 and numpy.ptp(found["x"][at_rest]) < 1e-12
+        assert numpy.ptp(found["x"][found["time"] > 9.9]) > 0.1
+        for time, state in expected.items():
+            # It has states at the events besides.
+            place = abs(found["time"] - time).argmin()
+            own = [found[name][place] for name in OF_RUBBED]
+            assert abs(numpy.array(own) - state).max() < tolerance, (kind, time)
+
+
+def test_event_indicators_have_derivatives(fbint, tmp_path):
+    """Of an event, exact ones; of a switch, too, but by parameters; of all, by differences where the motion slides."""
+    fmpy = pytest.importorskip("fmpy")
+    from fmpy.fmi3 import FMU3Model
+
+    (tmp_path / "rubbed.rs").write_text(RUBBED, encoding="utf-8")
+    place, description = unpacked(fmpy, fbint("export", "rubbed.rs", "--fmu", "r.fmu") / "r.fmu")
+    of = {variable.name: variable.valueReference for variable in description.modelVariables}
+    identifier = description.modelExchange.modelIdentifier
+    fmu = FMU3Model(guid=description.guid, unzipDirectory=place, modelIdentifier=identifier, instanceName="one")
+    fmu.instantiate()
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    knowns = ["x", "p", "mu", "k", "u"]
+
+    def rows(unknowns):
+        return numpy.array([fmu.getDirectionalDerivative([of[name] for name in unknowns], [of[known]], [1.0]) for known in knowns]).T
+
+    def of_adjoints(unknowns):
+        return numpy.array([fmu.getAdjointDerivative([of[name]], [of[known] for known in knowns], [1.0], len(knowns)) for name in unknowns])
+
+    unknowns = ["middle", "switch(p)", "der(p)"]
+    # It moves to the left: friction pushes to the right.
+    fmu.setFloat64([of["x"], of["p"]], [1.5, -0.5])
+    fmu.getFloat64([of["der(p)"]])
+    exact = [[1, 0, -1, 0, 0], [0, -1, 0, 0, 0], [-1, 0, 1, -1.5, 1]]
+    assert abs(rows(unknowns) - exact).max() < 1e-9
+    assert (of_adjoints(unknowns) == rows(unknowns)).all()
+    # At rest, where friction holds the spring: w (1 - w) for the weight w = (mu - k x + u) / (2 mu) of the positive side.
+    x, mu = 0.1, 0.3
+    fmu.setFloat64([of["x"], of["p"]], [x, 0.0])
+    fmu.updateDiscreteStates()
+    w, by_x = (mu - x) / (2 * mu), -1 / (2 * mu)
+    slope = (1 - 2 * w) * by_x
+    sliding = [[1, 0, -1, 0, 0], [slope, 0, -slope * x / mu, slope * x, -slope], [0, 0, 0, 0, 0]]
+    assert abs(rows(unknowns) - sliding).max() < 1e-8
+    assert (of_adjoints(unknowns) == rows(unknowns)).all()
+    fmu.freeInstance()
+    shutil.rmtree(place)
+
+
 # A pendulum on a rod that a digital controller pushes, which sees it late.
 SAMPLED = """
 #[feedback_system(

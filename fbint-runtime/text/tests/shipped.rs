@@ -80,7 +80,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.iter().flat_map(inner).collect()
 }
 
-fn in_file(path: &Path) -> Vec<Shipped> {
+/// The models that a source file declares.
+pub(crate) fn in_file(path: &Path) -> Vec<Shipped> {
     let text = fs::read_to_string(path).expect("a file of the models");
     let file = syn::parse_file(&text).expect("the file is Rust");
     let structs = file.items.into_iter().filter_map(|item| match item {

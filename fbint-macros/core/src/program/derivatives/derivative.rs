@@ -42,7 +42,7 @@ impl Derivative {
 
     /// The program of the derivative by these unknowns, from the program of its function, in which no law takes part: of a tangent after
     /// all passes, of others before them.
-    pub(crate) fn of(self, mut program: Program, unknowns: &[Unknown]) -> Program {
+    pub fn of(self, mut program: Program, unknowns: &[Unknown]) -> Program {
         program.eliminate_dead_values();
         let mut builder = Builder::default();
         let results = copy(&mut builder, &program, |_, _, integral| integral);
