@@ -142,7 +142,8 @@ impl Passage {
 /// Whether a run says that it is doubtful.
 fn is_doubtful(run: &Run) -> bool {
     let is_far = |reason: LeftOutReason| reason == LeftOutReason::NotCloser;
-    let is_left_out = run.findings.drift.integrals().any(|it| it.left_out.is_some_and(|left_out| is_far(left_out.reason)));
+    let is_left_out =
+        run.findings.drift.integrals().any(|it| it.left_out.is_some_and(|left_out| is_far(left_out.reason)));
     run.findings.dependence.is_some() || run.findings.jump.is_some() || is_left_out
 }
 
@@ -204,6 +205,6 @@ fn gimbal_lock_is_named_by_its_velocities() -> Result<(), Error> {
     // Away from it there is nothing to say.
     let away = Passage { until: 0.2, ..passage };
     let run = away.run(Method::Dop853 { rtol: 1e-9, atol: None }, away.system.default_projection())?;
-    assert!(run.dependence.is_none(), "{:?}", run.dependence);
+    assert!(run.findings.dependence.is_none(), "{:?}", run.findings.dependence);
     Ok(())
 }

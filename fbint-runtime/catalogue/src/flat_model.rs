@@ -1,7 +1,5 @@
 //! Models whose states are slices.
 
-use std::sync::Arc;
-
 pub use fbint_runtime::FlatSignal;
 use std::fmt;
 use std::sync::Arc;
@@ -28,8 +26,8 @@ pub trait FlatModel: Send + Sync {
     fn latex(&self) -> &str {
         self.facts().derivation
     }
-    /// Writes the code of the functions, of which a digest tells whether two models compute the same: the generated Rust, or where printing
-    /// that takes long, whatever it follows from.
+    /// Writes a text that is equal where two models compute the same: the generated Rust. A model from text writes its declaration and its
+    /// programs, because printing takes long.
     ///
     /// # Errors
     ///

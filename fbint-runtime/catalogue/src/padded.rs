@@ -220,7 +220,7 @@ pub struct PaddedPrepared<T: 'static, const N: usize, const M: usize> {
     zero_targets: [bool; M],
 }
 
-/// The functions of a model. Each run has a count of its own, so that threads do not count in one place.
+/// The functions of a model. Each run counts its copies apart, so that threads share no counter.
 struct Shared<T> {
     flat: Arc<dyn FlatFunctions>,
     /// In numbers of this type.

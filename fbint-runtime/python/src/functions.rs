@@ -294,7 +294,7 @@ fn check_events(
         // A start off the constraints has derivatives.
         Err(_) => return Ok(()),
     };
-    let has_effect = |name: &str, reset: bool| reset || run.ended_by.as_deref() == Some(name);
+    let has_effect = |name: &str, reset: bool| reset || run.end() == Some(name);
     match run.events.iter().find(|event| has_effect(&event.name, event.reset.is_some())) {
         Some(event) => Err(PyValueError::new_err(format!(
             "the event `{}` ends or resets the run at t = {:?}, and a derivative does not pass it: end before",
