@@ -19,10 +19,17 @@ fn the_public_items_of_the_runtime_are_listed() -> Result<(), Box<dyn Error>> {
     let root = syn::parse_file(&fs::read_to_string(source.join("lib.rs"))?)?;
     let mut list = Listing::default();
     root.items.iter().for_each(|item| list.export(item));
+    let mut files = Vec::new();
     for path in sources(&source)? {
-        let file = syn::parse_file(&fs::read_to_string(&path)?)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let module = list.exported.get(&stem).filter(|_| list.modules.contains(&stem)).cloned();
+        files.push((stem, syn::parse_file(&fs::read_to_string(&path)?)?));
+    }
+    // A module that is exported exports in turn.
+    for (_, file) in files.iter().filter(|(stem, _)| list.modules.contains(stem)).collect::<Vec<_>>() {
+        file.items.iter().for_each(|item| list.export(item));
+    }
+    for (stem, file) in &files {
+        let module = list.exported.get(stem).filter(|_| list.modules.contains(stem)).cloned();
         file.items.iter().for_each(|item| list.item(item, module.as_deref()));
     }
     list.lines.sort();

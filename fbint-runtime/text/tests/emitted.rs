@@ -1,8 +1,8 @@
 //! Models from text against the structs of the shipped models: functions and whole runs, bit by bit. Both are made from the derivations
 //! that the package keeps.
 
-use fbint_catalogue::Model;
 use fbint_catalogue::padded::{Padded, Visitor, visit};
+use fbint_catalogue::{FlatModel, Model};
 use fbint_runtime::{
     Ensemble, Error, FeedbackSystem, Gains, GaussStages, GeneratedSystem, Method, Run, Sample, Simulation, SystemFacts,
 };
@@ -53,7 +53,10 @@ impl Visitor for SideBySide {
 fn compare<S: GeneratedSystem + Model + Default>() {
     let text = shipped::named(S::FACTS.name).text;
     let model = models_of_package(&text, &shipped::package()).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
-    assert_eq!(fbint_catalogue::FlatModel::source(&model), S::FACTS.source);
+    assert_eq!(
+        [FlatModel::source(&model), FlatModel::equations(&model), FlatModel::latex(&model)],
+        [S::FACTS.source, S::FACTS.equations, S::FACTS.derivation]
+    );
     visit(Box::new(model), Twin { system: S::default() });
 }
 
@@ -68,9 +71,9 @@ impl<S: GeneratedSystem + Model> Visitor for Twin<S> {
     fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) {
         let system = self.system;
         let (model, start) = as_struct(&system, model);
-        // A text differentiates where a struct needs a key, and prints its code when it is asked for.
-        let SystemFacts { has_jacobian, source, .. } = S::FACTS;
-        let facts = SystemFacts { has_jacobian, source, ..*model.facts() };
+        // A text differentiates where a struct needs a key, and the model has what is printed.
+        let SystemFacts { has_jacobian, source, equations, derivation, .. } = S::FACTS;
+        let facts = SystemFacts { has_jacobian, source, equations, derivation, ..*model.facts() };
         assert_eq!(format!("{facts:?}"), format!("{:?}", S::FACTS));
         let own = Model::start(&system).expect("a start").into();
         if is_thorough() || S::FACTS.state.len() <= MOST_IN_LANES {
