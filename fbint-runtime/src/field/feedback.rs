@@ -189,7 +189,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         match self.sliding.of(self.system.facts()) {
-            None => self.rates(&self.laws.apply::<S, T>(&self.system, x, &mut None), x),
+            None => self.rates(self.laws.apply::<S, T>(&self.system, x, &mut None), x),
             Some(sliding) => self.sliding_value(sliding, x),
         }
     }

@@ -84,7 +84,7 @@ pub(crate) struct Motion<'f, S: FeedbackSystem> {
 impl<S: FeedbackSystem> Motion<'_, S> {
     /// The rates of the system on other sides.
     fn rates_of(&self, system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
-        (self.rates)(&self.laws.apply::<S, f64>(system, x, &mut None), x)
+        (self.rates)(self.laws.apply::<S, f64>(system, x, &mut None), x)
     }
 
     /// The rate of the function of a switch of such a system, where the state has these rates.
