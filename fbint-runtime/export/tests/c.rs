@@ -14,6 +14,7 @@ use fbint_runtime::{Method, Projection, Settings, SystemFacts};
 use fbint_text::TextModel;
 use tempfile::tempdir;
 
+use crate::advance::{BALL, LIMITED, RUBBED, SAMPLED};
 use crate::{is_thorough, shipped};
 
 /// The models that every run of the tests compares; a thorough one compares all.
@@ -96,7 +97,7 @@ pub(crate) fn run(command: &mut Command) {
 }
 
 /// Flags with which products and sums are rounded as in this program.
-fn target() -> &'static [&'static str] {
+pub(crate) fn target() -> &'static [&'static str] {
     if cfg!(all(target_arch = "x86_64", target_feature = "fma")) { &["-mfma"] } else { &[] }
 }
 
@@ -135,7 +136,7 @@ fn evaluated(program: &Path, numbers: &[f64]) -> Vec<f64> {
 }
 
 /// A model behind the interface of runs.
-fn loaded(model: &TextModel) -> Box<dyn AnyModel> {
+pub(crate) fn loaded(model: &TextModel) -> Box<dyn AnyModel> {
     let model = model.clone();
     (Entry::flat(Arc::new(move || Box::new(model.clone()))).load)()
 }
@@ -253,7 +254,7 @@ fn states(case: &Case, method: Method, steps: usize, feedback: Feedback, project
     Some(run.ok()?.trajectory.into_iter().map(|sample| sample.state).collect())
 }
 
-fn is_same(one: f64, other: f64) -> bool {
+pub(crate) fn is_same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan())
 }
 
@@ -313,13 +314,17 @@ fn compare(case: &Case, Runs { h, steps, all }: &Runs, compiler: &str, options: 
     assert!(rest.is_empty());
 }
 
-/// The models that are compared: of a thorough run every shipped model, and every system that the tests of the compiler run on.
+/// The systems that the tests of the compiler run on, if the test is thorough.
+fn of_the_compiler() -> impl Iterator<Item = Case> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/systems.rs");
+    let systems = if is_thorough() { shipped::in_file(&file) } else { Vec::new() };
+    systems.into_iter().map(|system| Case::own(&system.name, &system.text))
+}
+
+/// The models that are compared: of a thorough run every shipped model, and the systems of the compiler.
 fn compared() -> impl Iterator<Item = Case> {
     let chosen = |model: &shipped::Shipped| is_thorough() || REPRESENTATIVE.contains(&&*model.name);
-    let of_compiler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/systems.rs");
-    let of_compiler = if is_thorough() { shipped::in_file(&of_compiler) } else { Vec::new() };
-    let own = of_compiler.into_iter().map(|system| Case::own(&system.name, &system.text));
-    shipped::all().into_iter().filter(chosen).map(Case::of).chain(own)
+    shipped::all().into_iter().filter(chosen).map(Case::of).chain(of_the_compiler())
 }
 
 /// C++ converts less than C does, and single precision shows where a number is in double precision by mistake.
@@ -356,182 +361,40 @@ const LAW: &str = "
 )]
 struct Steered { m: f64, g: f64, l: f64, k: f64 }";
 
-#[test]
-fn c_gives_the_bits_of_rust() {
-    let compilers = compilers();
+/// Compares the functions and the runs of a model in C with Rust's, which are made once for all compilers.
+fn compare_in_every_bit(case: Case) {
     let Some(first) = compiler() else { return };
-    for case in [Case::own("Steered", LAW)].into_iter().chain(compared()).map(Case::at_a_start) {
-        let runs = Runs::of(&case, 1e-3, 1000);
-        compare(&case, &runs, first, &["-O1"]);
-        if is_thorough() || case.text.name == "Steered" {
-            for (compiler, options) in compilers.iter().flat_map(|name| [(name, "-O0"), (name, "-O3")]) {
-                compare(&case, &runs, compiler, &[options]);
+    let case = case.at_a_start();
+    let runs = Runs::of(&case, 1e-3, 1000);
+    compare(&case, &runs, first, &["-O1"]);
+    if is_thorough() || case.text.name == "Steered" {
+        for (compiler, options) in compilers().iter().flat_map(|name| [(name, "-O0"), (name, "-O3")]) {
+            compare(&case, &runs, compiler, &[options]);
+        }
+        // clang comes without the library that this takes.
+        compare(&case, &runs, first, &["-O1", "-g", "-fsanitize=address,undefined"]);
+    }
+}
+
+macro_rules! tests {
+    ($($name:ident ::models::$model:ident,)*) => {
+        $(#[test] fn $name() {
+            let name = stringify!($model);
+            if is_thorough() || REPRESENTATIVE.contains(&name) {
+                compare_in_every_bit(Case::of(shipped::named(name)));
             }
-            // clang comes without the library that this takes.
-            compare(&case, &runs, first, &["-O1", "-g", "-fsanitize=address,undefined"]);
-        }
-        println!("{}: the bits of Rust", case.text.name);
-    }
+        })*
+    };
 }
 
-/// A ball on a floor, pulled by a law, until its fifth impact.
-pub(crate) const BALL: &str = "
-#[feedback_system(
-    coordinates(q), momenta(p), hamiltonian = p.powi(2) / (2 * m) + m * g * q,
-    input(u = -k * q), force(p = u), output(height = q), default(m = 1, g = 9.81, k = 0.5), start(q = 1, p = 0),
-    event(floor = q, falling, when = p < 0, reset(p = -0.9 * p), count = 5),
-    section(top = p), section(low = u + 0.2),
-)]
-struct Ball { m: f64, g: f64, k: f64 }";
+shipped::every_model!(tests);
 
-/// The output of the program of `main.c` for a model: times with states, and events with their times.
-fn printed(text: &str, parameters: &[f64], start: &[f64], arguments: [&str; 2]) -> (Vec<Vec<f64>>, Vec<(String, f64)>) {
-    let models = fbint_macros_core::text::models(text).expect("a model");
-    let export = Export::new(&models[0], parameters, start);
-    let folder = tempdir().expect("a folder");
-    for file in export.c() {
-        fs::write(folder.path().join(&file.name), file.text).expect("a file");
-    }
-    let mut compile = Command::new(compiler().expect("a compiler"));
-    compile.args(STRICT).args(target()).args(["-g", "-fsanitize=address,undefined"]).current_dir(folder.path());
-    run(compile.args(["-o", "main", "main.c", &format!("{}.c", export.prefix()), "-lm"]));
-    let output = Command::new(folder.path().join("main")).args(arguments).output().expect("a program");
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("a text");
-    let rows = text(&output.stdout)
-        .lines()
-        .map(|line| line.split(',').map(|cell| cell.parse().expect("a number")).collect())
-        .collect();
-    let events = text(&output.stderr)
-        .lines()
-        .map(|line| line.split_once(" at ").unwrap_or_else(|| panic!("{line}")))
-        .map(|(name, time)| (name.to_owned(), time.parse().expect("a time")))
-        .collect();
-    (rows, events)
-}
-
-/// The same run in Rust.
-fn run_of(text: &str, start: &[f64], settings: Settings) -> fbint_catalogue::Run {
-    let model = fbint_text::models(text).expect("a model").remove(0);
-    let plan = Plan { is_audited: false, ..Plan::new(Settings { every: Some(0.0), ..settings }, Feedback::None) };
-    loaded(&model).run(start, &plan, None, &mut |_| ControlFlow::Continue(())).expect("a run")
-}
-
-/// The program of `main.c` repeats a run with a law and events: its states have the bits of Rust up to the first impact, its events are at
-/// the times at which Rust finds them.
 #[test]
-fn events_are_those_of_rust() {
-    if compiler().is_none() {
-        return;
-    }
-    let start = [1.0, 0.0, 0.0, 0.0];
-    let (rows, events) = printed(BALL, &[1.0, 9.81, 0.5], &start, ["0.001", "5000"]);
-    let run = run_of(BALL, &start, Settings::new(Method::Rk4 { h: 1e-3 }, 5.0));
-    assert_eq!(events.len(), run.events.len());
-    for ((name, time), expected) in events.iter().zip(&run.events) {
-        assert_eq!(*name, expected.name);
-        assert!((time - expected.time).abs() < 1e-12, "{name} at {time}, and in Rust at {}", expected.time);
-    }
-    let first = events[0].1;
-    for (row, sample) in rows.iter().zip(&run.trajectory).take_while(|(row, _)| row[0] < first) {
-        assert!(row[1..].iter().zip(&sample.state).all(|(one, other)| is_same(*one, *other)), "{row:?} {sample:?}");
-    }
-    let end = rows.last().expect("a row");
-    assert!(end[1..].iter().zip(&run.state).all(|(one, other)| (one - other).abs() < 1e-11), "{end:?} {:?}", run.state);
-    assert!((end[0] - run.time).abs() < 1e-12 && rows.len() < 4000);
+fn a_model_with_a_law() {
+    compare_in_every_bit(Case::own("Steered", LAW));
 }
 
-/// A pendulum on a rod that a digital controller pushes, which sees it late.
-pub(crate) const SAMPLED: &str = "
-#[feedback_system(
-    coordinates(q: [2]), momenta(p: [2]), time(t), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
-    constraint(length = q.norm_squared() - l.powi(2)), force(p = vector![u, v]),
-    input(u = 5 * (3 * t).sin() - k * p[0], v, every = period, delay = LATE),
-    default(m = 1.5, g = 9.81, l = 1, k = 0.5, period = 0.0125), start(q = vector![l, 0], p = vector![0, 0]),
-)]
-struct Sampled { m: f64, g: f64, l: f64, k: f64, period: f64 }";
-
-/// Steps end where samples are due, which is within steps and at their ends.
 #[test]
-fn sampled_laws_are_those_of_rust() {
-    if compiler().is_none() {
-        return;
-    }
-    let start = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    for (late, step) in [("0", 1e-3), ("1", 1e-3), ("3", 0.02)] {
-        let text = SAMPLED.replace("LATE", late);
-        let (rows, _) = printed(&text, &[1.5, 9.81, 1.0, 0.5, 0.0125], &start, [&step.to_string(), "1000"]);
-        let settings = Settings::new(Method::Rk4 { h: step }, 1000.0 * step);
-        let run = run_of(&text, &start, Settings { projection: Some(Projection::default()), ..settings });
-        assert_eq!(rows.len(), run.trajectory.len());
-        for (row, sample) in rows.iter().zip(&run.trajectory) {
-            assert!(row[1..].iter().zip(&sample.state).all(|(one, other)| is_same(*one, *other)), "{row:?} {sample:?}");
-        }
-    }
-}
-
-/// A mass on a spring with friction, and a motor whose force changes its sign at x = 0 and which pushes for a second.
-pub(crate) const RUBBED: &str = "
-#[feedback_system(
-    coordinates(x), momenta(p), time(t), hamiltonian = (p.powi(2) + x.powi(2)) / 2,
-    force(p = -mu * p.signum() - c * if x > 0 { 1 } else { -1 } + if t > 20 && !(t > 21) { push } else { 0 }),
-    default(mu = 0.3, c = 0.2, push = 1.5), start(x = 3, p = 0),
-)]
-struct Rubbed { mu: f64, c: f64, push: f64 }";
-
-/// A ball on a floor that gives way as a spring does, which counts how often it comes up.
-const TRAMPOLINE: &str = "
-#[feedback_system(
-    coordinates(height), momenta(p), hamiltonian = p.powi(2) / 2 + g * height, force(p = k * (-height).max(0)),
-    default(g = 10, k = 250), start(height = 0.2, p = 0), section(up = height, rising),
-)]
-struct Trampoline { g: f64, k: f64 }";
-
-/// Two switches along which the state slides, one after the other and both at once, and leaves.
-const DRAWN: &str = "
-#[feedback_system(
-    state(x, y, z), dynamics(x = -x.signum() + z / 2, y = -2 * y.signum() - z / 4, z = r), default(r = 0.25),
-    start(x = 0.5, y = 1, z = 0),
-)]
-struct Drawn { r: f64 }";
-
-/// A motor with limits, by its law, on a rail with friction in a slot that is not straight.
-pub(crate) const LIMITED: &str = "
-#[feedback_system(
-    coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + g * q[1],
-    constraint(rail = q[1] - q[0].sin() / 4), input(thrust = (-4 * q[0] - 4 * rate(q)[0]).clamp(-4, 4)),
-    force(p = vector![thrust, 0] - mu * p * (p[0] + q[0] * p[1]).signum()), default(m = 1, g = 1, mu = 0.1),
-    start(q = vector![-2, -2.sin() / 4], p = vector![0, 0]),
-)]
-struct Limited { m: f64, g: f64, mu: f64 }";
-
-/// Steps end where the field switches, on the sides that a run holds, and what slides, sticks: as in Rust, whose roots are rounded in
-/// another way.
-#[test]
-fn switches_are_those_of_rust() {
-    if compiler().is_none() {
-        return;
-    }
-    let limited = [-2.0, -2.0_f64.sin() / 4.0, 0.0, 0.0, 0.0, 0.0];
-    let cases: [(&str, &[f64], &[f64], f64); 4] = [
-        (RUBBED, &[0.3, 0.2, 1.5], &[3.0, 0.0, 0.0, 0.0], 25.0),
-        (TRAMPOLINE, &[10.0, 250.0], &[0.2, 0.0, 0.0], 3.0),
-        (DRAWN, &[0.25], &[0.5, 1.0, 0.0], 10.0),
-        (LIMITED, &[1.0, 1.0, 0.1], &limited, 5.0),
-    ];
-    for (text, parameters, start, until) in cases {
-        for h in [1e-3, 0.01] {
-            let steps = (until / h).round();
-            let (rows, _) = printed(text, parameters, start, [&h.to_string(), &steps.to_string()]);
-            let settings = Settings::new(Method::Rk4 { h }, h * steps);
-            let projection = (text != DRAWN).then(Projection::default);
-            let run = run_of(text, start, Settings { projection, ..settings });
-            assert_eq!(rows.len(), run.trajectory.len(), "{text}");
-            let mut furthest: f64 = 0.0;
-            for (row, sample) in rows.iter().zip(&run.trajectory) {
-                let distances = row[1..].iter().zip(&sample.state).map(|(one, other)| (one - other).abs());
-                furthest = distances.fold(furthest, f64::max);
-            }
-            assert!(furthest < 1e-10, "{text}: {furthest:e} with h = {h}");
-        }
-    }
+fn systems_of_the_compiler() {
+    of_the_compiler().for_each(compare_in_every_bit);
 }

@@ -9,7 +9,8 @@ use fbint_export::{Export, Version};
 use fbint_macros_core::text::models;
 use tempfile::tempdir;
 
-use crate::c::{BALL, LIMITED, RUBBED, SAMPLED, STRICT, compiler, run};
+use crate::advance::{BALL, LIMITED, RUBBED, SAMPLED};
+use crate::c::{STRICT, compiler, run};
 
 const PENDULUM: &str = "
 #[feedback_system(

@@ -1,5 +1,6 @@
 //! Exports of the shipped models, compiled by this machine's C compiler, beside Rust.
 
+mod advance;
 mod arm;
 mod c;
 mod fmu;
