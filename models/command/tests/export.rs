@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use tempfile::tempdir;
@@ -77,8 +78,10 @@ fn exports_that_cannot_be_are_refused() -> Result<(), Box<dyn Error>> {
     fs::write(folder.path().join("pendulum.rs"), PENDULUM)?;
     fs::create_dir(folder.path().join("mine"))?;
     fs::write(folder.path().join("mine/main.c"), "int main(void) { return 0; }")?;
+    fs::create_dir_all(folder.path().join("in-the-way/planar_pendulum.c"))?;
+    fs::create_dir(folder.path().join("p.fmu"))?;
     let before = names_in(&folder)?;
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 14] = [
         (&["four-barr", "--c", "c"], &["four-barr", "four-bar"]),
         (&["four-bar", "--c", "new", "--casadi", "new-too", "--fmu", "nowhere/p.fmu"], &["nowhere"]),
         (&["nowhere.rs", "--c", "c"], &["cannot read nowhere.rs"]),
@@ -88,11 +91,72 @@ fn exports_that_cannot_be_are_refused() -> Result<(), Box<dyn Error>> {
         (&["pendulum.rs", "--c", "pendulum.rs"], &["into pendulum.rs", "not a folder"]),
         (&["pendulum.rs", "--c", "mine"], &["mine/main.c", "--force"]),
         (&["pendulum.rs"], &["--c", "--fmu", "--casadi"]),
+        (&["pendulum.rs", "-p", "k=1", "--c", "c"], &["unknown parameter `k`", "known: m, g, l"]),
+        (&["pendulum.rs", "-p", "m=nan", "--c", "c"], &["parameter `m` is NaN", "finite"]),
+        (&["pendulum.rs", "--c", "in-the-way"], &["in-the-way/planar_pendulum.c", "not a regular file"]),
+        (&["pendulum.rs", "--c", "c", "--fmu", "p.fmu"], &["p.fmu", "not a regular file"]),
+        (&["pendulum.rs", "--c", "x.fmu", "--fmu", "x.fmu"], &["x.fmu", "not a regular file"]),
     ];
     for (arguments, words) in cases {
         refused(&fbint(&folder, &[&["export"], arguments].concat())?, words);
     }
+    // Where nobody can write, not even root.
+    if Path::new("/sys/kernel").is_dir() {
+        refused(&fbint(&folder, &["export", "pendulum.rs", "--c", "/sys"])?, &["cannot write into /sys: ", "denied"]);
+        let new = fbint(&folder, &["export", "pendulum.rs", "--casadi", "c", "--c", "/sys/c"])?;
+        refused(&new, &["cannot create the folder /sys/c: "]);
+        let fmu = fbint(&folder, &["export", "pendulum.rs", "--casadi", "c", "--fmu", "/sys/p.fmu"])?;
+        refused(&fmu, &["cannot write /sys/p.fmu: "]);
+    }
     assert_eq!(names_in(&folder)?, before);
     assert_eq!(names_in(folder.path().join("mine"))?, ["main.c"]);
+    assert_eq!(names_in(folder.path().join("in-the-way"))?, ["planar_pendulum.c"]);
+    Ok(())
+}
+
+/// A folder is created before the place of the FMU is looked at, and a file that is part of two exports is written once.
+#[test]
+fn exports_share_a_new_folder() -> Result<(), Box<dyn Error>> {
+    let folder = tempdir()?;
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM)?;
+    let output = fbint(&folder, &["export", "pendulum.rs", "--c", "all", "--casadi", "all", "--fmu", "all/p.fmu"])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = String::from_utf8(output.stdout)?;
+    let mut written: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("written: all/")).collect();
+    written.sort_unstable();
+    assert_eq!(written, names_in(folder.path().join("all"))?);
+    // The functions that the library of CasADi calls are there.
+    assert!(fs::read_to_string(folder.path().join("all/planar_pendulum.h"))?.contains("vector_field_derivatives("));
+    Ok(())
+}
+
+/// Without a C compiler, or with one that fails, an FMU has its sources, and says why it has no library.
+#[cfg(unix)]
+#[test]
+fn an_fmu_without_a_compiler_says_so() -> Result<(), Box<dyn Error>> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempdir()?;
+    fs::write(folder.path().join("pendulum.rs"), PENDULUM)?;
+    let (programs, compiler) = (folder.path().join("bin"), folder.path().join("bin/cc"));
+    fs::create_dir(&programs)?;
+    let cases = [
+        (None, "the C compiler `cc` is not installed"),
+        (Some("echo 'no such option' >&2; exit 1"), "the C compiler `cc` refuses its sources: no such option"),
+        (Some("exit 0"), "the C compiler `cc` wrote no library"),
+    ];
+    for (script, why) in cases {
+        if let Some(script) = script {
+            fs::write(&compiler, format!("#!/bin/sh\n{script}\n"))?;
+            fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
+        }
+        let arguments = ["export", "pendulum.rs", "--fmu", "p.fmu"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fbint"));
+        let output = command.current_dir(&folder).args(arguments).env("PATH", &programs).output()?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let told = String::from_utf8(output.stdout)?;
+        assert!(told.contains(&format!("note: the FMU has sources alone, because {why}")), "{told}");
+        assert!(fs::read(folder.path().join("p.fmu"))?.starts_with(b"PK"));
+    }
+    assert_eq!(names_in(&folder)?, ["bin", "p.fmu", "pendulum.rs"]);
     Ok(())
 }

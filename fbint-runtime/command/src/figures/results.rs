@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::figures::bitmap::Painter;
-use crate::files::output::{OutputFile, Replace, marked};
+use crate::files::output::{OutputFile, Replace, check_folder, marked, reason};
 use crate::files::table::io_error;
 
 /// A figure as SVG.
@@ -39,15 +39,11 @@ pub struct ResultTable {
 pub fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            let reason = match error.kind() {
-                io::ErrorKind::NotFound => "its parent folder does not exist".to_owned(),
-                io::ErrorKind::NotADirectory => "its parent is not a folder".to_owned(),
-                kind => kind.to_string(),
-            };
+            let reason = reason(&error, "its parent folder does not exist");
             Err(format!("cannot create the folder {}: {reason}", folder.display()).into())
         }
         Err(_) if !folder.is_dir() => Err(format!("cannot write into {}: it is not a folder", folder.display()).into()),
-        _ => OutputFile::at(&folder.join(".fbint"), Replace::Any).map(drop),
+        _ => check_folder(folder),
     }
 }
 

@@ -255,6 +255,13 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
+/// Checks that files can be written into a folder; leaves nothing behind.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let _undisturbed = drafts();
+    let refusal = |error| format!("cannot write into {}: {}", folder.display(), reason(&error, "no such folder"));
+    Ok(temporary(folder).map(drop).map_err(refusal)?)
+}
+
 /// The path, if its ending is one of `known`; the ending decides what is written.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use fbint_export::{Export, File};
 use fbint_runtime::{Method, Settings};
 
 use crate::figures::results::prepare;
-use crate::files::output::{OutputFile, Replace, WholeDraft, publish, with_ending};
+use crate::files::output::{OutputFile, Replace, publish, with_ending};
 use crate::line::arguments::ExportArguments;
 use crate::models::file::{self, declared};
 use crate::request::Request;
@@ -45,7 +45,7 @@ pub(crate) fn export(models: &[Entry], arguments: &ExportArguments) -> Result<()
         force: arguments.force,
     };
     // A path that is wrong is known before anything is derived.
-    exports.output()?;
+    drop(exports.places()?);
     let lists = [("parameter", &arguments.parameters), ("start", &arguments.start), ("guess", &arguments.guess)];
     let options = lists.into_iter().flat_map(|(name, list)| list.iter().map(move |text| (name, Some(text.clone()))));
     let options = options.chain(arguments.repair.then_some(("repair", None)));
@@ -66,9 +66,14 @@ pub fn programs_of(entry: &Entry, text: Option<&str>) -> Result<Arc<fbint_text::
 }
 
 impl Exports {
-    fn output(&self) -> Result<Option<OutputFile>, Box<dyn Error>> {
+    /// The folders, which are created if necessary, and the place of the FMU.
+    fn places(&self) -> Result<(NewFolders, Option<OutputFile>), Box<dyn Error>> {
+        let folders = [&self.c, &self.casadi].into_iter().flatten();
+        let new = NewFolders(folders.clone().filter(|folder| !folder.exists()).cloned().collect());
+        folders.into_iter().try_for_each(|folder| prepare(folder))?;
         let at = |path: &Path| OutputFile::at(with_ending("--fmu", path, &["fmu"])?, Replace::forced(self.force));
-        self.fmu.as_ref().map(|(path, _)| at(path)).transpose()
+        let output = self.fmu.as_ref().map(|(path, _)| at(path)).transpose()?;
+        Ok((new, output))
     }
 
     /// Writes all of these exports, or none, with the parameters and the start that options such as `parameter` give; returns lines that
@@ -84,35 +89,37 @@ impl Exports {
         options: impl IntoIterator<Item = (&'a str, Option<String>)>,
     ) -> Result<Vec<String>, Box<dyn Error>> {
         let (parameters, start) = values(entry, options)?;
-        let folders = [&self.c, &self.casadi].into_iter().flatten();
-        let new: Vec<&PathBuf> = folders.filter(|folder| !folder.exists()).collect();
-        let written = self.written(&Export::new(model, &parameters, &start));
-        if written.is_err() {
-            // Only those that are empty go.
-            new.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        let export = Export::new(model, &parameters, &start);
+        let (_new, output) = self.places()?;
+        let (mut files, mut notes) = (Vec::new(), Vec::new());
+        let c = self.c.iter().map(|folder| (folder, export.c()));
+        for (folder, own) in c.chain(self.casadi.iter().map(|folder| (folder, export.casadi()))) {
+            for File { name, text } in own {
+                let output = OutputFile::at(&folder.join(name), Replace::forced(self.force))?;
+                // In a folder for both, the files of CasADi have the functions of the others and more.
+                files.retain(|(other, _): &(OutputFile, _)| other.target() != output.target());
+                files.push((output, text.into_bytes()));
+            }
         }
-        written
-    }
-
-    /// See [`write`](Self::write).
-    fn written(&self, export: &Export<'_>) -> Result<Vec<String>, Box<dyn Error>> {
-        let (output, replace) = (self.output()?, Replace::forced(self.force));
-        let (mut drafts, mut lines) = (Vec::new(), Vec::new());
-        if let Some(folder) = &self.c {
-            drafts.extend(draft(folder, &export.c(), replace, &mut lines)?);
-        }
-        if let Some(folder) = &self.casadi {
-            drafts.extend(draft(folder, &export.casadi(), replace, &mut lines)?);
-        }
-        if let (Some(output), Some((_, version))) = (&output, &self.fmu) {
+        if let (Some(output), Some((_, version))) = (output, &self.fmu) {
             let fmu = export.fmu(*version)?;
-            drafts.push(output.draft(|file| file.write_all(&fmu.archive))?);
-            lines.push(format!("written: {}", output.path().display()));
-            lines.extend(fmu.without_binary.map(|why| format!("note: the FMU has sources alone, because {why}")));
+            files.push((output, fmu.archive));
+            notes.extend(fmu.without_binary.map(|why| format!("note: the FMU has sources alone, because {why}")));
         }
-        publish(drafts)?;
-        lines.extend(export.missing().into_iter().map(|what| format!("note: {what}")));
-        Ok(lines)
+        let drafts = files.iter().map(|(output, bytes)| output.draft(|file| file.write_all(bytes)));
+        publish(drafts.collect::<Result<Vec<_>, _>>()?)?;
+        notes.extend(export.missing().into_iter().map(|what| format!("note: {what}")));
+        let written = files.iter().map(|(output, _)| format!("written: {}", output.path().display()));
+        Ok(written.chain(notes).collect())
+    }
+}
+
+/// Folders that did not exist. When dropped, those that are still empty go.
+struct NewFolders(Vec<PathBuf>);
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
 
@@ -124,7 +131,8 @@ fn values<'a>(
     let models = [entry];
     let job = Request::new(&models, &models[0].name, options)?.job;
     let model = job.model(&models)?;
-    if let Some((name, _)) = model.parameters().iter().find(|(_, value)| value.is_nan()) {
+    let is_open = |(name, value): &&(_, f64)| value.is_nan() && !job.parameters.contains_key(*name);
+    if let Some((name, _)) = model.parameters().iter().find(is_open) {
         return Err(
             format!("nothing gives `{name}` a value: add `default({name} = ..)`, or pass `-p {name}=..`").into()
         );
@@ -136,19 +144,4 @@ fn values<'a>(
     let run = run.map_err(in_terms_of_options)?;
     let start = run.trajectory.first().map_or(run.state.clone(), |sample| sample.state.clone());
     Ok((model.parameters().into_iter().map(|(_, value)| value).collect(), start))
-}
-
-/// Files in a folder that are not published yet; says what is written.
-fn draft(
-    folder: &Path,
-    files: &[File],
-    replace: Replace,
-    lines: &mut Vec<String>,
-) -> Result<Vec<WholeDraft>, Box<dyn Error>> {
-    prepare(folder)?;
-    let outputs = files.iter().map(|file| OutputFile::at(&folder.join(&file.name), replace));
-    let outputs: Vec<OutputFile> = outputs.collect::<Result<_, _>>()?;
-    lines.extend(outputs.iter().map(|output| format!("written: {}", output.path().display())));
-    let drafts = outputs.iter().zip(files);
-    drafts.map(|(output, file)| output.draft(|to| to.write_all(file.text.as_bytes()))).collect()
 }
