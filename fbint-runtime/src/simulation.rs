@@ -663,8 +663,8 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
     /// The start of a run and its targets, on the constraints if states are projected.
     fn start_of_run(&self, projection: Option<Projection>) -> Result<(Vector<S>, Integrals<S>), Error> {
         match projection {
-            Some(_) => projected_start(self.system, &self.start),
-            None => Ok((self.start, self.targets)),
+            Some(_) if !self.course.is_onward() => projected_start(self.system, &self.start),
+            _ => Ok((self.start, self.targets)),
         }
     }
 

@@ -2,7 +2,9 @@
 
 use core::ops::ControlFlow;
 
-use fbint_runtime::{Event, FeedbackSystem, Gains, Method, Moment, Projection, Run, Simulation, Snapshot, Vector};
+use fbint_runtime::{
+    Event, FeedbackSystem, Gains, GaussStages, Method, Moment, Projection, Run, Simulation, Snapshot, Vector,
+};
 
 use super::resets::bounce;
 use super::systems::*;
@@ -62,6 +64,38 @@ fn runs_with_events_resume() {
                     }
                 });
             }
+        }
+    }
+}
+
+/// A run in legs, each of which continues the one before as a run of its own.
+#[test]
+fn legs_are_one_run() {
+    let methods = [Method::Rk4 { h: 1.0 / 128.0 }, Method::Gauss { stages: GaussStages::Two, h: 1.0 / 128.0 }, FINE];
+    for method in methods {
+        let simulation = |start| Simulation::new(&BALL, start).unwrap().event(bounce(0.8)).event(top());
+        let whole = simulation(DROPPED).run(method, 3.0).unwrap();
+        let (mut snapshot, mut start, mut occurrences): (Option<Snapshot>, _, _) = (None, DROPPED, Vec::new());
+        for until in [0.125, 0.25, 0.5, 0.75, 1.5, 2.0, 2.5, 3.0] {
+            let from = snapshot.take().map(|snapshot| snapshot.onward(false));
+            let leg = simulation(start).from_time(from.as_ref().map_or(0.0, Snapshot::time)).watched(|moment| {
+                snapshot = (moment.time() == until).then(|| moment.snapshot()).or(snapshot.take());
+                ControlFlow::Continue(())
+            });
+            let leg = from.into_iter().fold(leg, Simulation::from_snapshot).run(method, until).unwrap();
+            start = leg.state();
+            occurrences.extend(leg.events().iter().map(|event| (event.event, event.time)));
+        }
+        let expected: Vec<_> = whole.events().iter().map(|event| (event.event, event.time)).collect();
+        assert!(expected.len() > 8, "{}", expected.len());
+        if method == FINE {
+            // Steps end elsewhere.
+            assert_eq!(occurrences.len(), expected.len());
+            let pairs = occurrences.iter().zip(&expected);
+            pairs.for_each(|(one, other)| assert!(one.0 == other.0 && (one.1 - other.1).abs() < 1e-11));
+            assert!((start.height - whole.state().height).abs() < 1e-11);
+        } else {
+            assert_eq!((occurrences, start), (expected, whole.state()), "{method:?}");
         }
     }
 }

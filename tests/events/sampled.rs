@@ -100,6 +100,18 @@ fn a_delayed_law_is_that_of_an_earlier_sample() {
             let resumed = Simulation::new(&system, start).unwrap().from_snapshot(snapshot).run(method, 1.5).unwrap();
             assert_eq!(resumed.state(), whole.state(), "{method:?}");
         }
+        // A run that continues another one has them, too, also if that has ended between two of them.
+        let (mut snapshot, mut end): (Option<fbint_runtime::Snapshot>, _) = (None, start);
+        for until in [0.25, 0.3, 0.9, 1.5] {
+            let from = snapshot.take().map(|snapshot| snapshot.onward(true));
+            let leg = Simulation::new(&system, end).unwrap();
+            let leg = from.into_iter().fold(leg, Simulation::from_snapshot).watched(|moment| {
+                snapshot = (moment.time() == until).then(|| moment.snapshot()).or(snapshot.take());
+                std::ops::ControlFlow::Continue(())
+            });
+            end = leg.run(method, until).unwrap().state();
+        }
+        assert!((end.x - x).abs() < 1e-13 && (end.p - p).abs() < 1e-13, "{method:?}: {end:?}");
     }
 }
 

@@ -127,8 +127,8 @@ impl Model {
     /// given, and returns the state.
     ///
     /// It takes the arguments of run, and start may be an array besides: one state of shape (n,), as field takes it, or k states of shape
-    /// (k, n) for as many runs side by side. Each call is a run that goes on from the state that was reached, with its projections, gains and
-    /// events.
+    /// (k, n) for as many runs side by side. All calls together are one run: each continues with the projections, gains, samples of laws,
+    /// counts of events and step size of the one before.
     #[pyo3(
         signature = (**keywords),
         text_signature = "($self, *, method='rk4', step=None, rtol=None, atol=None, max_step=None, max_steps=None, project=False, \
@@ -392,8 +392,8 @@ impl Signals {
     }
 
     /// Raises what Ctrl-C has raised.
-    pub(crate) fn raise(self) -> PyResult<()> {
-        self.interruption.map_or(Ok(()), Err)
+    pub(crate) fn raise(&mut self) -> PyResult<()> {
+        self.interruption.take().map_or(Ok(()), Err)
     }
 
     pub(crate) fn look(&mut self) -> ControlFlow<()> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fbint_command::catalogue::{AnyModel, Continuation, FlatSignal, Inputs, Plan};
-use fbint_command::runtime::{Settings, SystemFacts};
+use fbint_command::runtime::{Settings, Snapshot};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -14,10 +14,11 @@ use crate::arrays::{array, frozen};
 use crate::contents;
 use crate::entries;
 use crate::laws::Raised;
+use crate::model::Signals;
 use crate::source::Source;
 use crate::trajectory::Occurred;
 
-/// The most steps of a call that nothing interrupts.
+/// The most steps that nothing interrupts.
 const MOST_STEPS: f64 = 1000.0;
 
 /// A run, or many side by side, that continues at each call of step. Make it with Model.stepper.
@@ -49,8 +50,10 @@ struct SteppedRun {
     inputs: Arc<[GivenInput]>,
     /// Whether they have changed since the last call.
     has_jumped: bool,
-    /// The run as it continues from the state, if it has begun to.
+    /// The run as it continues from the state, if it has begun to, and has neither events nor a record.
     continuation: Option<Continuation>,
+    /// Where any other run continues.
+    snapshot: Option<Snapshot>,
     /// The name of the event that has ended it.
     ended_by: Option<String>,
     /// The occurrences of events in the last call: the name, the time, the state, and the state after a reset.
@@ -126,14 +129,15 @@ impl Stepper {
         if self.is_single { array(py, &values, &[n]) } else { array(py, &values, &[self.runs.len(), n]) }
     }
 
-    /// Replaces the state, of shape (n,) or (k, n); runs that an event has ended go on from it.
+    /// Replaces the state, of shape (n,) or (k, n), from which runs begin anew: with a first sample of each sampled law, and no event
+    /// counted. Runs that an event has ended go on.
     #[setter]
     fn set_state(&mut self, x: &Bound<'_, PyAny>) -> PyResult<()> {
         let rows = states(x, &self.places, (!self.is_single).then_some(self.runs.len()))?;
         let clock = self.model.facts().clock;
         for (run, state) in self.runs.iter_mut().zip(rows) {
             let time = clock.map_or(run.time, |clock| state[clock]);
-            (run.time, run.state, run.ended_by, run.continuation) = (time, state, None, None);
+            (run.time, run.state, run.ended_by, run.continuation, run.snapshot) = (time, state, None, None, None);
             run.events.clear();
         }
         Ok(())
@@ -225,6 +229,7 @@ impl Stepper {
             inputs: Arc::new([]),
             has_jumped: false,
             continuation: None,
+            snapshot: None,
             ended_by: None,
             events: Vec::new(),
         };
@@ -277,13 +282,12 @@ impl Stepper {
 
     /// Brings a run to a time.
     fn advance(&mut self, py: Python<'_>, index: usize, until: Option<f64>) -> PyResult<()> {
-        let Self { model, plan, given, runs, may_continue, .. } = self;
+        let Self { model, plan, given, runs, may_continue, raised, .. } = self;
         let run = &mut runs[index];
         run.events.clear();
         if run.ended_by.is_some() {
             return Ok(());
         }
-        run.check(model.facts(), given.as_ref())?;
         let from = run.time;
         let until = match (until, plan.settings.method.step()) {
             (Some(until), _) => until,
@@ -297,33 +301,32 @@ impl Stepper {
             return Err(PyValueError::new_err(format!("`until` is {until:?}, and the run has come to t = {from:?}")));
         }
         let settings = Settings { from, until, every: Some(until - from), ..plan.settings };
-        let of_call = || Plan { settings, ..plan.clone() };
-        let is_short = settings.method.step().is_some_and(|h| until - from <= MOST_STEPS * h);
-        run.continuation = run.continuation.take().filter(|_| is_short);
+        let plan = Plan { settings, ..plan.clone() };
         if run.continuation.is_none() {
             run.set_inputs(&mut **model, given.as_ref());
-            if is_short && *may_continue {
-                // Where its start is wrong, the run has the words for that.
-                if let Ok(continuation) = model.continuation(&run.state, &of_call()) {
-                    (*may_continue, run.continuation) = (continuation.is_some(), continuation);
-                }
+            // Where its start is wrong, the run has the words for that.
+            if *may_continue && let Ok(continuation) = model.continuation(&run.state, &plan) {
+                (*may_continue, run.continuation) = (continuation.is_some(), continuation);
             }
         }
-        if let Some(mut continuation) = run.continuation.take() {
-            let mut state = run.state.clone();
-            let outcome = continuation(until, take(&mut run.has_jumped), &mut state);
-            self.raised.raise()?;
-            if outcome.is_ok() && state.iter().all(|entry| entry.is_finite()) {
-                (run.time, run.state, run.continuation) = (until, state, Some(continuation));
-                return Ok(());
-            }
-            run.set_inputs(&mut **model, given.as_ref());
+        let mut signals = Signals::new();
+        if run.go_on(until, plan.settings.method.step(), raised, &mut signals)? {
+            return Ok(());
         }
-        let plan = of_call();
-        let mut signals = crate::model::Signals::new();
-        let outcome = model.run(&run.state, &plan, None, &mut |_| signals.look());
+        run.set_inputs(&mut **model, given.as_ref());
+        let has_jumped = take(&mut run.has_jumped);
+        let snapshot = run.snapshot.take().map(|snapshot| snapshot.onward(has_jumped));
+        let outcome = model.run(&run.state, &plan, snapshot.clone(), &mut |moment| {
+            if moment.time() >= until {
+                run.snapshot = Some(moment.snapshot());
+            }
+            signals.look()
+        });
+        if outcome.is_err() {
+            (run.snapshot, run.has_jumped) = (snapshot, has_jumped);
+        }
         signals.raise()?;
-        self.raised.raise()?;
+        raised.raise()?;
         match outcome {
             Ok(end) => {
                 let ended_by = end.end().map(str::to_owned);
@@ -341,24 +344,28 @@ impl Stepper {
 }
 
 impl SteppedRun {
-    /// Refuses what has to last from one call to the next: samples of laws, and counts of occurrences.
-    fn check(&self, facts: &SystemFacts, others: Option<&Inputs>) -> PyResult<()> {
-        let is_given = |input: usize, name: &str| {
-            self.inputs.iter().any(|(place, _)| *place == input) || others.is_some_and(|others| others.give(name))
-        };
-        let mut laws = facts.input_names.iter().enumerate().filter(|(_, name)| !facts.open_inputs.contains(name));
-        let sampled = laws.find(|(input, name)| facts.law_delay.is_some() && !is_given(*input, name));
-        let counted = facts.events.iter().find(|event| event.count.is_some_and(|count| count > 1));
-        let refusal = match (sampled, counted) {
-            (Some((_, name)), _) => {
-                format!("the law of `{name}` is sampled, and a stepper keeps no samples: give `{name}`")
+    /// Continues without a record until a time, if it can. Ctrl-C is heard every few steps.
+    fn go_on(&mut self, until: f64, h: Option<f64>, raised: &Raised, signals: &mut Signals) -> PyResult<bool> {
+        let (Some(mut continuation), Some(h)) = (self.continuation.take(), h) else { return Ok(false) };
+        let (from, mut state, mut pieces) = (self.time, self.state.clone(), 0.0);
+        loop {
+            pieces += 1.0;
+            let reach = from + pieces * MOST_STEPS * h;
+            let reach = if reach < until { reach } else { until };
+            let outcome = continuation(reach, take(&mut self.has_jumped), &mut state);
+            raised.raise()?;
+            if outcome.is_err() || state.iter().any(|entry| !entry.is_finite()) {
+                return Ok(false);
             }
-            (None, Some(event)) => {
-                format!("the event `{}` has a `count`, and a stepper counts in each call anew: use `run`", event.name)
+            if reach == until {
+                break;
             }
-            (None, None) => return Ok(()),
-        };
-        Err(PyValueError::new_err(refusal))
+            if signals.look().is_break() {
+                signals.raise()?;
+            }
+        }
+        (self.time, self.state, self.continuation, self.snapshot) = (until, state, Some(continuation), None);
+        Ok(true)
     }
 
     /// Gives an input a number from here on.

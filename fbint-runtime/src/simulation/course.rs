@@ -57,6 +57,11 @@ impl<'a> Course<'a> {
 }
 
 impl Course<'_> {
+    /// Whether the run continues another one, whose targets it keeps.
+    pub(super) fn is_onward(&self) -> bool {
+        self.from.as_ref().is_some_and(Snapshot::is_onward)
+    }
+
     /// Takes the interval between samples that settings have.
     pub(super) fn sample_every(&mut self, every: Option<f64>) {
         self.samples = every.map(SampleTimes::every).or(self.samples.take());

@@ -65,6 +65,9 @@ pub(super) struct EventSearch<'a> {
     /// 0 where it is not needed.
     left: Vec<Option<f64>>,
     pub(super) occurrences: Vec<PastOccurrence>,
+    /// How many of them, the first ones, are of runs that this one continues, and the number of those of each event that are not listed.
+    earlier: usize,
+    unlisted: Vec<u64>,
     /// The occurrence that ended the run.
     pub(super) end: Option<usize>,
     /// The sides of the field's switches, once they are chosen.
@@ -111,7 +114,7 @@ impl<'a> EventSearch<'a> {
     ) -> Self {
         let switches = system.facts().switches.len();
         events.extend(switch_events(system.facts()));
-        let (left, values) = (vec![Some(0.0); events.len()], vec![0.0; events.len()]);
+        let (left, values, unlisted) = (vec![Some(0.0); events.len()], vec![0.0; events.len()], vec![0; events.len()]);
         Self {
             system,
             parameters,
@@ -120,6 +123,8 @@ impl<'a> EventSearch<'a> {
             values,
             left,
             occurrences: Vec::new(),
+            earlier: 0,
+            unlisted,
             end: None,
             sides: None,
             switched: Vec::new(),
@@ -256,7 +261,12 @@ impl<'a> EventSearch<'a> {
 
     /// The number of occurrences of an event so far.
     fn number_of(&self, event: usize) -> u64 {
-        number_in(&self.occurrences, event)
+        self.unlisted[event] + number_in(&self.occurrences, event)
+    }
+
+    /// The occurrences of this run, without those of runs that it continues.
+    pub(super) fn own_occurrences(&self) -> &[PastOccurrence] {
+        &self.occurrences[self.earlier..]
     }
 
     /// The functions of all events where a sketch of a step is sampled between its ends, one state after the other.
@@ -484,8 +494,9 @@ impl<'a> EventSearch<'a> {
                 self.occurrences[number].reset = Some(next.clone());
                 state = Some(next);
             }
-            if self.events[event].ends(number_in(&self.occurrences[..=number], event)) && self.end.is_none() {
-                self.end = Some(number);
+            let so_far = self.unlisted[event] + number_in(&self.occurrences[..=number], event);
+            if self.events[event].ends(so_far) && self.end.is_none() {
+                self.end = Some(number - self.earlier);
             }
         }
         if state.is_some() {
@@ -538,6 +549,8 @@ impl<'a> EventSearch<'a> {
     pub(super) fn past(&self) -> Past {
         Past {
             occurrences: self.occurrences.clone(),
+            earlier: self.earlier,
+            unlisted: self.unlisted.clone(),
             left: self.left.clone(),
             changes: Vec::new(),
             sides: self.sides().to_vec(),
@@ -547,7 +560,11 @@ impl<'a> EventSearch<'a> {
     /// Continues from a snapshot.
     pub(super) fn restore(&mut self, past: &Past) -> Result<(), Error> {
         let is_known = |occurrence: &PastOccurrence| occurrence.event < self.events.len();
-        if past.left.len() != self.events.len() || !past.occurrences.iter().all(is_known) {
+        let fits = |count: usize| count == self.events.len();
+        if !fits(past.left.len())
+            || !(past.unlisted.is_empty() || fits(past.unlisted.len()))
+            || !past.occurrences.iter().all(is_known)
+        {
             return Err(Error::ForeignSnapshot { reason: "it has another number of events" });
         }
         if past.sides.len() != self.meetings.len() {
@@ -555,6 +572,9 @@ impl<'a> EventSearch<'a> {
         }
         self.sides = (!past.sides.is_empty()).then(|| past.sides.clone());
         self.occurrences.clone_from(&past.occurrences);
+        self.earlier = past.earlier.min(past.occurrences.len());
+        self.unlisted = past.unlisted.clone();
+        self.unlisted.resize(self.events.len(), 0);
         self.left.clone_from(&past.left);
         Ok(())
     }

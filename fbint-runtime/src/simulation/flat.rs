@@ -101,7 +101,7 @@ impl<'a> FlatSimulation<'a> {
         let limits = given.of_run(span, facts)?;
         let progress = Progress { limits, max_steps: given.max_steps(), ..Progress::at(span.from) };
         let mut start = self.start.clone();
-        if projection.is_some() {
+        if projection.is_some() && !self.course.is_onward() {
             project_start(system, &mut start)?;
         }
         let value = |index: usize| self.parameters.get(index).copied();

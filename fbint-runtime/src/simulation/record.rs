@@ -173,6 +173,7 @@ impl<'a> Record<'a> {
             dependence: self.dependence.as_ref().map(|(state, dependence)| (dependence.time, state.clone())),
             events: None,
             laws: Vec::new(),
+            reference: None,
         }
     }
 
@@ -189,7 +190,9 @@ impl<'a> Record<'a> {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
         snapshot.trajectory[1..].iter().try_for_each(|row| self.sample_at(row[0], &row[1..]))?;
-        if let (Some(state), Some(past)) = (reset, &snapshot.events) {
+        if let Some(state) = &snapshot.reference {
+            self.start_at(snapshot.time, state);
+        } else if let (Some(state), Some(past)) = (reset, &snapshot.events) {
             self.restore_changes(&past.changes)?;
             self.start_at(snapshot.time, state);
         }

@@ -36,6 +36,8 @@ pub(super) struct RunLoop<'a> {
     laws: Option<LawSamples>,
     /// Where to go on instead of at the start.
     from: Option<ResumePoint>,
+    /// The state whose integrals are the targets, until a reset, if the run continues another one.
+    reference: Option<Vec<f64>>,
 }
 
 /// Appends the functions of the switches to a state, for events that take them.
@@ -116,7 +118,8 @@ impl<'a> RunLoop<'a> {
             record.name_singular_gradients();
         }
         let search = EventSearch::new(system, parameters, events, span.from);
-        let mut run = Self { system, record, observer, search, origin, span, samples, laws, from: None };
+        let mut run =
+            Self { system, record, observer, search, origin, span, samples, laws, from: None, reference: None };
         if let Some(snapshot) = from {
             run.restore(snapshot)?;
         }
@@ -155,7 +158,8 @@ impl<'a> RunLoop<'a> {
         if let Some(laws) = &mut self.laws {
             laws.restore(snapshot.time, &snapshot.laws);
         }
-        let Snapshot { time, steps, stride, memory, .. } = snapshot;
+        let Snapshot { time, steps, stride, memory, reference, .. } = snapshot;
+        self.reference = reference;
         self.from = Some(ResumePoint { time, steps, stride, memory });
         Ok(())
     }
@@ -168,7 +172,7 @@ impl<'a> RunLoop<'a> {
             .then(|| self.record.trajectory.iter().next())
             .flatten()
             .map(|start| start.state);
-        self.search.last_reset().or(moved)
+        self.reference.as_deref().or_else(|| self.search.last_reset()).or(moved)
     }
 
     /// Where the integrals are to be kept.
@@ -184,7 +188,7 @@ impl<'a> RunLoop<'a> {
             let PastOccurrence { event, time, state, reset } = past.clone();
             FlatOccurrence { event, name: self.search.name(event).to_owned(), time, state, reset }
         };
-        let (events, ended_by) = (self.search.occurrences.iter().map(named).collect(), self.search.end);
+        let (events, ended_by) = (self.search.own_occurrences().iter().map(named).collect(), self.search.end);
         Ok(FlatRun {
             time,
             state,
@@ -309,10 +313,11 @@ impl<'a> RunLoop<'a> {
 
     /// Shows the moment to the watcher.
     fn is_interrupted(&mut self, stepper: &dyn Stepper, number: u64, stride: u64) -> bool {
-        let Self { record, observer, search, origin, span, laws, .. } = self;
+        let Self { record, observer, search, origin, span, laws, reference, .. } = self;
         let snapshot = || Snapshot {
             laws: laws.as_ref().map_or(Vec::new(), LawSamples::states),
             events: search.is_needed().then(|| Past { changes: record.changes(), ..search.past() }),
+            reference: reference.clone(),
             ..record.snapshot(origin.clone(), number, stride, stepper.memory())
         };
         observer(&Moment { time: record.last.time, span: *span, snapshot: &snapshot }).is_break()
@@ -418,6 +423,7 @@ impl<'a> RunLoop<'a> {
         let reset = self.search.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;
         if let Some(state) = reset {
             self.record.start_at(stop.time, &state);
+            self.reference = None;
         }
         if self.search.end.is_some() {
             return Ok(Segment::ended(stepper, &progress));

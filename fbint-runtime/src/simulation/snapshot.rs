@@ -67,6 +67,9 @@ pub struct Snapshot {
     /// The states of the last samples of the laws of inputs, if these are sampled.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(crate) laws: Vec<Vec<f64>>,
+    /// The state whose integrals are the targets, in a run that [continues](Self::onward) another one.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(crate) reference: Option<Vec<f64>>,
 }
 
 /// The settings of a run, in addition to its start, its step and its events.
@@ -101,11 +104,13 @@ impl Origin {
         let settings = [
             setting("the method", |of| format!("{:?}", of.method)),
             setting("the projection", |of| if of.is_projected { "after each step" } else { "none" }.to_owned()),
-            setting("the largest rate of decay of the feedback at the start", |of| {
-                of.decay_rate.map_or("not a number".to_owned(), |rate| format!("{rate:?}"))
-            }),
         ];
-        match parameters.chain(settings).find(|(_, then, now)| then != now) {
+        // A run that continues another one has another start.
+        let rates = self.decay_rate.zip(now.decay_rate).map(|(then, now)| {
+            let what = "the largest rate of decay of the feedback at the start".to_owned();
+            (what, format!("{then:?}"), format!("{now:?}"))
+        });
+        match parameters.chain(settings).chain(rates).find(|(_, then, now)| then != now) {
             None => Ok(()),
             Some((what, then, now)) => Err(Error::ResumedOtherwise { what, then, now }),
         }
@@ -117,6 +122,12 @@ impl Origin {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Past {
     pub(crate) occurrences: Vec<PastOccurrence>,
+    /// How many of them, the first ones, are of runs that this one continues.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) earlier: usize,
+    /// For each event, the number of its occurrences in those runs that are not listed.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub(crate) unlisted: Vec<u64>,
     /// For each event that has just been met: the rate of its function before.
     pub(crate) left: Vec<Option<f64>>,
     /// F - F_target of every sample, if the targets have changed.
@@ -124,6 +135,27 @@ pub(crate) struct Past {
     /// The sides of the field's switches.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub(crate) sides: Vec<Side>,
+}
+
+impl Past {
+    /// The state of the events where another run continues this one: it lists the last two occurrences of each event, by which a run knows
+    /// resets that follow one another ever faster, and counts the others.
+    fn onward(mut self) -> Self {
+        self.unlisted.resize(self.left.len(), 0);
+        let mut kept = vec![0; self.left.len()];
+        let mut last = Vec::new();
+        for occurrence in self.occurrences.into_iter().rev() {
+            let event = occurrence.event;
+            if kept[event] < 2 {
+                kept[event] += 1;
+                last.push(occurrence);
+            } else {
+                self.unlisted[event] += 1;
+            }
+        }
+        last.reverse();
+        Self { earlier: last.len(), occurrences: last, changes: Vec::new(), ..self }
+    }
 }
 
 /// An occurrence of an event; see [`Occurrence`](crate::Occurrence).
@@ -172,6 +204,34 @@ impl Snapshot {
     /// The state at that time, flat.
     pub fn state(&self) -> &[f64] {
         &self.state
+    }
+
+    /// The snapshot as the start of a run of its own, which goes on from here to another end: with the control of the step size, the
+    /// samples of laws, the sides of switches, the numbers of occurrences and the targets of the integrals of this one, but without its
+    /// samples, steps and occurrences. `has_jumped` says that inputs are others from here on.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn onward(self, has_jumped: bool) -> Self {
+        let resets = |past: &Past| past.occurrences.iter().rev().find_map(|occurrence| occurrence.reset.clone());
+        let start = || self.trajectory.first().map(|row| row[1..].to_vec());
+        let reference = self.reference.or_else(|| self.events.as_ref().and_then(resets)).or_else(start);
+        let Memory { held, carried, control, .. } = self.memory.clone();
+        let memory = if has_jumped { Memory { held, carried, control, ..Memory::default() } } else { self.memory };
+        Self {
+            origin: Origin { decay_rate: None, ..self.origin },
+            steps: 0,
+            memory: Memory { steps: 0, evaluations: 0, ..memory },
+            stride: 1,
+            trajectory: vec![[&[self.time], self.state.as_slice()].concat()],
+            events: self.events.map(Past::onward),
+            reference,
+            ..self
+        }
+    }
+
+    /// Whether the run continues another one, whose targets it keeps.
+    pub(crate) fn is_onward(&self) -> bool {
+        self.reference.is_some()
     }
 
     /// Refuses a snapshot of another run than one of a system with this origin, or with values that no run has.

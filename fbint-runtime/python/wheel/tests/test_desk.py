@@ -148,21 +148,35 @@ struct Braked;
 """
 
 
-def test_a_stepper_refuses_what_would_have_to_outlast_a_call():
-    stepper = fbint.model(BRAKED)().stepper(step=0.01)
-    with pytest.raises(ValueError, match="give `brake`"):
-        stepper.step(0.1)
+@pytest.mark.parametrize("method", ["rk4", "dop853", "gauss4"])
+def test_samples_of_laws_and_counts_of_events_outlast_a_call(method):
+    options = {"method": method} if method == "dop853" else {"method": method, "step": 1 / 64}
+    braked = fbint.model(BRAKED)()
+    stepper = braked.stepper(**options)
+    for time in [0.125, 0.25, 0.4375, 0.5, 1.0, 1.125, 2.0]:
+        stepper.step(time)
+        run = braked.run(until=time, **options)
+        numpy.testing.assert_allclose(stepper.state[:2], [run.x[-1], run.p[-1]], atol=1e-13)
+    # What is given is not sampled.
+    stepper = braked.stepper(**options)
     for time in [0.5, 1.0]:
         stepper.step(time, brake=-1.0)
     numpy.testing.assert_allclose(stepper.state[:2], [0.5, 0.0], atol=1e-12)
+
     counting = fbint.model(BALL.replace("falling,", "falling, count = 3,"))()
-    with pytest.raises(ValueError, match="`floor` has a `count`"):
-        counting.stepper().step(0.1)
-    for method in ["rk4", "dop853"]:
-        run = counting.run(until=10, method=method)
-        assert run.ended_by == "floor" and abs(run.t[-1] - 2.5) < 1e-12
-        # The last sample is the state after the reset.
-        assert abs(run.p[-1] - 4) < 1e-11
+    run = counting.run(until=10, **options)
+    # The last sample is the state after the reset.
+    assert run.ended_by == "floor" and abs(run.t[-1] - 2.5) < 1e-12 and abs(run.p[-1] - 4) < 1e-11
+    stepper, occurred = counting.stepper(**options), []
+    for time in numpy.arange(0.25, 4, 0.25):
+        stepper.step(time)
+        occurred += [event.t for event in stepper.events]
+    assert stepper.ended_by == "floor" and stepper.t == occurred[-1]
+    numpy.testing.assert_allclose(occurred, [0.5, 1.5, 2.5], atol=1e-11)
+    # A state that is set begins anew.
+    stepper.state = [1.0, 0.0]
+    stepper.step(stepper.t + 2.0)
+    assert stepper.ended_by is None and len(stepper.events) == 2
 
 
 def test_a_derivative_passes_neither_a_reset_nor_a_sample():
