@@ -34,6 +34,12 @@ fn every_page_is_in_the_summary_and_every_link_leads_somewhere() -> Outcome {
             let file = target.split('#').next().unwrap_or_default();
             assert!(is_outside || folder.join(file).exists(), "{}: {target}", page.display());
         }
+        for target in links(&text).filter(|target| !target.starts_with("https://")) {
+            let Some((file, anchor)) = target.split_once('#') else { continue };
+            let path = if file.is_empty() { source().join(page) } else { folder.join(file) };
+            let is_there = anchors(&path)?.contains(anchor);
+            assert!(is_there, "{}: no heading of {} is {anchor}", page.display(), path.display());
+        }
     }
     Ok(())
 }
@@ -140,7 +146,13 @@ fn without_rounding(text: &str) -> String {
 
 /// The table of the keys, from the documentation of the attribute, with every key that the compiler knows.
 fn keys() -> Result<String, Box<dyn Error>> {
-    let table = table_after("# Keys")?.replace(", see [below](#derivatives)", "");
+    let table = table_after("# Keys")?;
+    // What else the documentation says of a key stands below its own table.
+    let mut parts = table.split(" see [below](#");
+    let mut table = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        table = table.trim_end_matches([',', ';']).to_owned() + part.split_once(')').ok_or("a link ends")?.1;
+    }
     let rows = fs::read_to_string(root().join("fbint-macros/core/src/syntax/key.rs"))?;
     let rows = rows.split("\nkeys! {\n").nth(1).and_then(|rows| rows.split("\n}\n").next()).ok_or("no keys")?;
     let names: Vec<&str> = rows.lines().filter_map(|row| row.split(": \"").nth(1)?.split('"').next()).collect();
@@ -213,6 +225,22 @@ fn command() -> Result<String, Box<dyn Error>> {
         text += &format!("\n## {name}\n\n{}", help(&[name])?);
     }
     Ok(text)
+}
+
+/// The anchors that mdBook makes of the headings of a page.
+fn anchors(path: &Path) -> Result<BTreeSet<String>, Box<dyn Error>> {
+    let text = fs::read_to_string(path)?;
+    let prose: Vec<&str> = text.split("```").step_by(2).collect();
+    let headings = prose.iter().flat_map(|prose| prose.lines()).filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| -> String {
+        let words = heading.trim_start_matches('#').trim().to_lowercase();
+        words
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
+    };
+    Ok(headings.map(anchor).collect())
 }
 
 /// The targets of links and pictures.
