@@ -44,13 +44,8 @@ impl Export<'_> {
             }
         }
         let values = self.part(values);
-        let symbols = &self.model.derivation.symbols;
-        let unknowns: Vec<Unknown> = symbols.unknowns().map(Unknown::Symbol).collect();
-        let (tangent, count) =
-            (Derivative::Tangent.of(self.model.events.clone(), &unknowns), self.model.events.outputs.len());
-        let changes = events.iter().enumerate();
-        let changes = changes.map(|(place, event)| (format!("result[{place}]"), tangent.outputs[count + event.value]));
-        let changes = statements(&tangent, self.host(), &changes.collect::<Vec<_>>());
+        let values_of_events = events.iter().map(|event| event.value);
+        let changes = self.changes(&self.model.events, Derivative::Tangent, values_of_events);
         let head =
             "    const model_parameters *const parameters = &system->parameters;\n    (void)parameters, (void)x;\n";
         format!(
@@ -86,25 +81,28 @@ impl Export<'_> {
             return String::new();
         }
         let has_laws = self.laws() > 0 && self.model.sampling.is_none();
-        let of_laws = if has_laws { self.changes("static void model_law_changes", &LAW) } else { String::new() };
-        of_laws + &*self.changes("void model_switch_changes", &SWITCHES)
+        let function = |head: &str, function: &GeneratedFunction| {
+            let program = &self.model.programs[function];
+            let body = self.changes(program, Derivative::StateTangent, 0..program.outputs.len());
+            format!(
+                "\n{head}(const model_system *system, const real *x, const model_direction *direction, real *result)\n{{\n    \
+                 (void)system, (void)x, (void)direction;\n{body}}}\n"
+            )
+        };
+        let of_laws = if has_laws { function("static void model_law_changes", &LAW) } else { String::new() };
+        of_laws + &*function("void model_switch_changes", &SWITCHES)
     }
 
-    /// A function that gives the derivative of another along a direction of the state and the inputs.
-    fn changes(&self, head: &str, function: &GeneratedFunction) -> String {
+    /// The statements of the derivatives of some outputs of a program along a direction of the unknowns, among them the parameters if all
+    /// are meant.
+    fn changes(&self, program: &Program, derivative: Derivative, wanted: impl Iterator<Item = usize>) -> String {
         let symbols = &self.model.derivation.symbols;
-        let unknowns = symbols.unknowns().filter(|symbol| symbols[*symbol].role != Role::Parameter);
-        let unknowns: Vec<Unknown> = unknowns.map(Unknown::Symbol).collect();
-        let Program { instructions, outputs } =
-            Derivative::StateTangent.of(self.model.programs[function].clone(), &unknowns);
+        let is_fixed = |symbol| derivative == Derivative::StateTangent && symbols[symbol].role == Role::Parameter;
+        let unknowns: Vec<_> = symbols.unknowns().filter(|symbol| !is_fixed(*symbol)).map(Unknown::Symbol).collect();
+        let tangent = derivative.of(program.clone(), &unknowns);
         // The values come first.
-        let results =
-            outputs[outputs.len() / 2..].iter().enumerate().map(|(place, value)| (format!("result[{place}]"), *value));
-        let results: Vec<(String, Value)> = results.collect();
-        let body = statements(&Program { instructions, outputs }, self.host(), &results);
-        format!(
-            "\n{head}(const model_system *system, const real *x, const model_direction *direction, real *result)\n{{\n    \
-             (void)system, (void)x, (void)direction;\n{body}}}\n"
-        )
+        let changes = &tangent.outputs[program.outputs.len()..];
+        let results = wanted.enumerate().map(|(place, output)| (format!("result[{place}]"), changes[output]));
+        statements(&tangent, self.host(), &results.collect::<Vec<_>>())
     }
 }
