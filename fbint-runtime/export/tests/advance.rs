@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::process::Command;
 
 use fbint_catalogue::{Feedback, Plan};
-use fbint_export::Export;
+use fbint_export::{Export, Version};
 use fbint_runtime::{Method, Projection, Settings};
 use tempfile::tempdir;
 
@@ -75,6 +75,34 @@ fn events_are_those_of_rust() {
     let end = rows.last().expect("a row");
     assert!(end[1..].iter().zip(&run.state).all(|(one, other)| (one - other).abs() < 1e-11), "{end:?} {:?}", run.state);
     assert!((end[0] - run.time).abs() < 1e-12 && rows.len() < 4000);
+}
+
+/// A field of one entry: no integrals, inputs, outputs or derivatives.
+const DECAY: &str = "
+#[feedback_system(state(x), dynamics(x = -r * x), default(r = 2), start(x = 1))]
+struct Decay { r: f64 }";
+
+/// What a model lacks is named, in the header too; what it has is exported and right.
+#[test]
+fn a_model_exports_what_it_has() {
+    let models = fbint_macros_core::text::models(DECAY).expect("a model");
+    let export = Export::new(&models[0], &[2.0], &[1.0]);
+    let missing = export.missing();
+    for word in ["no integrals", "no inputs", "no outputs", "no derivatives"] {
+        assert!(missing.iter().any(|line| line.contains(word)), "{missing:?}");
+    }
+    let header = &export.c()[0].text;
+    assert!(missing.iter().all(|line| header.contains(line)), "{header}");
+    assert_eq!(export.casadi().len(), 3);
+    if compiler().is_none() {
+        return;
+    }
+    assert_eq!(export.fmu(Version::Three).expect("an FMU").without_binary, None);
+    let (rows, events) = printed(DECAY, &[2.0], &[1.0], ["0.001", "1000"]);
+    assert!(events.is_empty() && rows.len() == 1001);
+    for row in rows {
+        assert!((row[1] - (-2.0 * row[0]).exp()).abs() < 1e-12, "{row:?}");
+    }
 }
 
 /// A pendulum on a rod that a digital controller pushes, which sees it late.
