@@ -65,7 +65,7 @@ pub(super) struct EventSearch<'a> {
     /// 0 where it is not needed.
     left: Vec<Option<f64>>,
     pub(super) occurrences: Vec<PastOccurrence>,
-    /// How many of them, the first ones, are of runs that this one continues, and the number of those of each event that are not listed.
+    /// How many of them, the first ones, are of runs that this one continues, and how many of each event are not listed.
     earlier: usize,
     unlisted: Vec<u64>,
     /// The occurrence that ended the run.
@@ -264,7 +264,7 @@ impl<'a> EventSearch<'a> {
         self.unlisted[event] + number_in(&self.occurrences, event)
     }
 
-    /// The occurrences of this run, without those of runs that it continues.
+    /// The occurrences of this run, without the earlier ones of runs that it continues.
     pub(super) fn own_occurrences(&self) -> &[PastOccurrence] {
         &self.occurrences[self.earlier..]
     }

@@ -206,7 +206,7 @@ impl Snapshot {
         &self.state
     }
 
-    /// The snapshot as the start of a run of its own, which goes on from here to another end: with the control of the step size, the
+    /// The snapshot as the start of a separate run, which goes on from here to another end: with the control of the step size, the
     /// samples of laws, the sides of switches, the numbers of occurrences and the targets of the integrals of this one, but without its
     /// samples, steps and occurrences. `has_jumped` says that inputs are others from here on.
     #[doc(hidden)]
