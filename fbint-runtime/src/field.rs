@@ -20,6 +20,8 @@ use crate::error::failure::UndefinedInput;
 use crate::numbers::entries::Entries;
 #[cfg(all(feature = "std", feature = "lanes"))]
 use crate::numbers::lanes::Lanes;
+#[cfg(feature = "std")]
+use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
 use crate::numbers::sealed::Sealed;
 use crate::system::SystemFacts;
@@ -222,7 +224,7 @@ pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
     #[doc(hidden)]
     fn switch_rate_with(&self, input: S::Inputs<f64>, x: &Vector<S>, place: usize) -> f64;
 
-    /// [`Field::series`] with the inputs that a function gives for the state where the series begin.
+    /// [`Field::series`] with the inputs that a function gives where the series begin.
     #[cfg(feature = "std")]
     #[doc(hidden)]
     fn series_with<'f>(&'f self, _input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
@@ -234,9 +236,9 @@ pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
     fn facts(&self) -> &'static SystemFacts;
 }
 
-/// The inputs at a state.
+/// The inputs at a state, and the coefficients of t, t^2 and so on from there, which it puts into a list that has 0 for each.
 #[cfg(feature = "std")]
-type InputAt<'f, S> = dyn Fn(&[f64]) -> <S as DrivenSystem>::Inputs<f64> + 'f;
+type InputAt<'f, S> = dyn Fn(&[f64], &mut [<S as DrivenSystem>::Inputs<f64>]) -> <S as DrivenSystem>::Inputs<f64> + 'f;
 
 #[cfg(feature = "std")]
 impl<F: Sealed + ?Sized> Sealed for std::boxed::Box<F> {}
@@ -326,7 +328,11 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
         if self.system.facts().has_laws() {
             return Err("other inputs were given than the laws in its series: choose DOP853");
         }
-        Series::of::<S>(&self.system, move |x| S::with_input(self.system.clone(), input(x)))
+        Series::of::<S>(&self.system, move |x, orders| {
+            let mut later = std::vec![filled(0.0); orders];
+            let system = S::with_input(self.system.clone(), input(x, &mut later));
+            (system, Entries::flat_mut(&mut later).to_vec())
+        })
     }
 
     #[inline]
@@ -430,7 +436,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
                 "the laws of its inputs are sampled, and the series are of laws that are followed: choose DOP853",
             );
         }
-        Series::of::<S>(&field.system, |_| field.system.clone())
+        Series::of::<S>(&field.system, |_, _| (field.system.clone(), std::vec::Vec::new()))
     }
 
     /// The coefficients for a Hamiltonian with a constant mass matrix, without constraints or the time.

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    Cause, Direction, Ensemble, Error, Event, FeedbackSystem, FourLanes, Gains, Held, Method, PreparedSystem,
-    Projection, Sensitivity, Settings, Simulation, StepFailure, TaylorSystem, Vector, feedback_system,
+    Cause, Direction, Ensemble, Error, Event, FeedbackSystem, Field, FourLanes, Gains, Held, Linear, Method,
+    PreparedSystem, Projection, Sensitivity, Settings, Simulation, StepFailure, TaylorSystem, Vector, feedback_system,
 };
 
 /// A mass on a spring.
@@ -55,6 +55,28 @@ pub(crate) struct Functions {
 /// A point that is pushed along a line, against a force that grows with time.
 #[feedback_system(coordinates(x), momenta(p), input(push), hamiltonian = p.powi(2) / 2, force(p = push), taylor)]
 pub(crate) struct Pushed;
+
+/// A mass on a spring that is pulled, and looks where the spring is as long as the pull is strong.
+#[feedback_system(
+    coordinates(q),
+    momenta(p),
+    input(pull),
+    hamiltonian = (p.powi(2) + q.powi(2)) / 2,
+    force(p = pull),
+    event(level = q - pull),
+    taylor
+)]
+pub(crate) struct Pulled;
+
+/// A field that is not linear in its inputs, and switches with one of them.
+#[feedback_system(
+    state(x, v),
+    input(wind: [2], lever),
+    time(t),
+    dynamics(x = v, v = -x + (wind.x - v).sin() * wind.y.exp() + lever.max(0) / (2 + x.cos()) - lever.powi(2) * v / 9),
+    taylor
+)]
+pub(crate) struct Steered;
 
 /// What oscillates faster and faster.
 #[feedback_system(coordinates(q), momenta(p), time(t), hamiltonian = p.powi(2) / 2 + t * q.powi(2) / 2, taylor)]
@@ -275,6 +297,85 @@ fn held_inputs_end_steps_where_they_jump() {
     assert!((run.state().x - 1.25).abs() < 1e-15 && run.state().p.abs() < 1e-15, "{:?}", run.state());
 }
 
+const PULLS: [(f64, f64); 4] = [(0.0, 0.5), (1.0, 3.0), (2.5, -1.0), (3.0, 1.25)];
+
+fn pulled() -> Simulation<'static, Pulled, impl Field<Vector = Vector<Pulled>>> {
+    let table = Linear::new(PULLS.map(|(time, pull)| (time, PulledInput { pull })), 5.0).unwrap();
+    Simulation::new(&Pulled, PulledState { q: 1.0, p: 0.5, ..Default::default() }).unwrap().input(table)
+}
+
+/// q and p under the table: q = u + (q_0 - u_0) cos + (p_0 - u') sin between two of its rows, where u is linear.
+fn closed_form(time: f64) -> [f64; 2] {
+    let (mut q, mut p) = (1.0, 0.5);
+    for (row, (from, first)) in PULLS.iter().enumerate().take_while(|(_, (from, _))| *from < time) {
+        let (until, next) = PULLS.get(row + 1).copied().unwrap_or((5.0, *first));
+        let (slope, h) = ((next - first) / (until - from), until.min(time) - from);
+        let (a, b) = (q - first, p - slope);
+        (q, p) = (first + slope * h + a * h.cos() + b * h.sin(), slope - a * h.sin() + b * h.cos());
+    }
+    [q, p]
+}
+
+#[test]
+fn linear_inputs_are_exact_to_rounding() {
+    let run = pulled().run_with(&Settings { every: Some(0.17), ..Settings::new(TAYLOR, 5.0) }).unwrap();
+    assert!(run.steps() < 12 && run.trajectory().len() > 28, "{}", run.steps());
+    for moment in run.trajectory() {
+        let (exact, [q, p, ..]) = (closed_form(moment.time), moment.state);
+        assert!((q - exact[0]).abs() < 1e-14 && (p - exact[1]).abs() < 1e-14, "{moment:?} {exact:?}");
+    }
+    let dop853 = pulled().run(Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }, 5.0).unwrap();
+    assert!((dop853.state().q - run.state().q).abs() < 1e-11 && (dop853.state().p - run.state().p).abs() < 1e-11);
+    // Where the event's series is of the input, too.
+    assert!(run.events().len() > 1 && run.events().len() == dop853.events().len(), "{:?}", run.events());
+    for (event, other) in run.events().iter().zip(dop853.events()) {
+        let of = |time: f64| {
+            let row = PULLS.iter().rposition(|(from, _)| *from <= time).unwrap();
+            let ((from, first), (until, next)) =
+                (PULLS[row], PULLS.get(row + 1).copied().unwrap_or((5.0, PULLS[row].1)));
+            closed_form(time)[0] - (first + (time - from) / (until - from) * (next - first))
+        };
+        assert!(of(event.time - 1e-13) * of(event.time + 1e-13) < 0.0, "{event:?}");
+        assert!((event.time - other.time).abs() < 1e-10, "{event:?} {other:?}");
+    }
+}
+
+#[test]
+fn a_run_with_linear_inputs_is_resumed_bit_by_bit() {
+    let whole = pulled().run(TAYLOR, 5.0).unwrap();
+    for stop in 1..whole.steps() {
+        let (mut snapshot, mut steps) = (None, 0);
+        let watched = pulled().watched(|moment| {
+            snapshot = Some(moment.snapshot());
+            steps += 1;
+            if steps < stop { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        watched.run(TAYLOR, 5.0).unwrap();
+        let resumed = pulled().from_snapshot(snapshot.unwrap()).run(TAYLOR, 5.0).unwrap();
+        assert_eq!((resumed.state(), resumed.steps()), (whole.state(), whole.steps()));
+    }
+}
+
+#[test]
+fn inputs_take_part_in_products_and_switches() {
+    let row = |(time, x, y, lever)| (time, SteeredInput { wind: [x, y].into(), lever });
+    let table = [(0.0, 1.0, -0.5, -1.0), (1.5, -2.0, 0.25, 1.0), (2.0, 0.5, 0.75, 2.0)].map(row);
+    let end = |method, is_held| {
+        let simulation = Simulation::new(&Steered, SteeredState { x: 0.5, ..Default::default() }).unwrap();
+        let run = match is_held {
+            true => simulation.input(Held::new(table.clone(), 4.0).unwrap()).run(method, 3.0).unwrap().state(),
+            false => simulation.input(Linear::new(table.clone(), 4.0).unwrap()).run(method, 3.0).unwrap().state(),
+        };
+        [run.x, run.v]
+    };
+    for is_held in [true, false] {
+        let [taylor, other] =
+            [TAYLOR, Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }].map(|method| end(method, is_held));
+        assert!(taylor.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-11), "{is_held} {taylor:?} {other:?}");
+    }
+    assert!((end(TAYLOR, true)[0] - end(TAYLOR, false)[0]).abs() > 0.1);
+}
+
 /// A step of the Airy function, by another method.
 #[test]
 fn systems_that_depend_on_time_agree_with_other_methods() {
@@ -311,7 +412,7 @@ fn what_has_no_series_is_refused_with_what_would_do() {
     let start = PushedState { x: 1.0, p: 0.0, time: 0.0, work: 0.0 };
     let code = |time: f64, _: &PushedState| PushedInput { push: time };
     let refusal = Simulation::new(&Pushed, start).unwrap().input(code).run(TAYLOR, 1.0).unwrap_err().to_string();
-    assert!(refusal.contains("hold them between the times of a table"), "{refusal}");
+    assert!(refusal.contains("give tables"), "{refusal}");
     for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let refusal = simulation(&Orbit, PERICENTRE).run(Method::Taylor { tolerance }, 1.0).unwrap_err().to_string();
         assert!(refusal.contains("tolerance"), "{refusal}");
@@ -440,6 +541,7 @@ fn members_of_ensembles_are_their_simulations() {
     assert_members_are_simulations(&Orbit, |part| [0.5 + part, 0.0, 0.0, 1.5], 4.0);
     assert_members_are_simulations(&Oscillator { m: 2.0, k: 3.0 }, |part| [1.0, part], 7.0);
     assert_members_are_simulations(&Airy, |part| [1.0, part, 0.0, 0.0], 3.0);
+    assert_members_are_simulations(&Pulled, |part| [1.0, part, 0.0, 0.0], 3.0);
     // One by one.
     assert_members_are_simulations(&Spherical { m: 1.0, g: 9.81 }, |part| [0.0, 0.6, 0.8, 1.0 + part, 0.0, 0.0], 1.0);
 }

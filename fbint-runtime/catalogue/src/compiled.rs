@@ -247,7 +247,10 @@ impl<S: GeneratedSystem> FlatSeries for CompiledFunctions<S> {
         let system = system::<S, f64>(given);
         let Ok(functions) = S::taylor_functions(&system) else { return };
         let mut own: Vec<Vector<S>> = coefficients.chunks_exact(stride).map(vector).collect();
-        (functions.expand)(&system, &given[Source::First], Entries::flat_mut(&mut own), memory);
+        let (sides, later) = given[Source::First].split_at(functions.switches);
+        let later = later.chunks_exact(stride).flat_map(|order| &order[..S::FACTS.input_names.len()]);
+        let list: Vec<f64> = sides.iter().chain(later).copied().collect();
+        (functions.expand)(&system, &list, Entries::flat_mut(&mut own), memory);
         for (row, own) in coefficients.chunks_exact_mut(stride).zip(&own) {
             put(row, *own);
         }

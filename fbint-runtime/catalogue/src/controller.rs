@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use fbint_runtime::{DrivenSystem, FeedbackSystem, Field, Gains, PreparedSystem, Signal, Simulation, Vector};
+use fbint_runtime::{DrivenSystem, Entries, FeedbackSystem, Field, Gains, PreparedSystem, Signal, Simulation, Vector};
 
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::inputs::Inputs;
@@ -122,8 +122,14 @@ impl<S: DrivenSystem, I: Signal<S> + Clone + Send + 'static> FlatSignal for Slic
         self.signal.range()
     }
 
-    fn is_held(&self) -> bool {
-        self.signal.is_held()
+    fn series(&self, time: f64, stride: usize, later: &mut [f64]) -> bool {
+        let orders = later.len().checked_div(stride).unwrap_or(0);
+        let mut own: Vec<S::Inputs<f64>> = vec![Entries::from_fn(|_| 0.0); orders];
+        let has_series = self.signal.series(time, &mut own);
+        for (order, own) in later.chunks_exact_mut(stride.max(1)).zip(own) {
+            order.iter_mut().zip(own).for_each(|(coefficient, own)| *coefficient = own);
+        }
+        has_series
     }
 
     fn copied(&self) -> Box<dyn FlatSignal> {

@@ -38,7 +38,8 @@ pub trait FlatSeries {
     /// [`TaylorSystem::WATCHED`](fbint_runtime::TaylorSystem::WATCHED).
     fn watched(&self) -> usize;
     /// [`TaylorSystem::taylor_coefficients`](fbint_runtime::TaylorSystem::taylor_coefficients) with a `stride` from each coefficient to the
-    /// next, which is at least as long as the state; what is `given` first are the sides.
+    /// next, which is at least as long as the state; what is `given` first are the sides, and then the coefficients of inputs with the same
+    /// stride.
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]);
 }
 

@@ -78,8 +78,8 @@ impl FlatSignal for Both {
         [first.max(begin), last.min(end)]
     }
 
-    fn is_held(&self) -> bool {
-        self.0.iter().all(|signal| signal.is_held())
+    fn series(&self, time: f64, stride: usize, later: &mut [f64]) -> bool {
+        self.0.iter().all(|signal| signal.series(time, stride, later))
     }
 
     fn copied(&self) -> Box<dyn FlatSignal> {
@@ -127,12 +127,12 @@ impl FlatSignal for Replaced {
         self.own.as_ref().map_or([first, last], |own| [own.range()[0].max(first), own.range()[1].min(last)])
     }
 
-    fn is_held(&self) -> bool {
-        let is_own_held = match &self.own {
-            Some(own) => own.is_held(),
+    fn series(&self, time: f64, stride: usize, later: &mut [f64]) -> bool {
+        let have_own = match &self.own {
+            Some(own) => own.series(time, stride, later),
             None => !self.has_laws || self.samples.is_some(),
         };
-        is_own_held && self.given.is_held()
+        have_own && self.given.series(time, stride, later)
     }
 
     fn has_sampled_laws(&self) -> bool {

@@ -77,9 +77,9 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
 
     fn taylor_functions(system: &PaddedPrepared<f64, N, M>) -> Result<TaylorFunctions<Self>, &'static str> {
         let expand =
-            |system: &PaddedPrepared<f64, N, M>, sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
+            |system: &PaddedPrepared<f64, N, M>, given: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
                 if let Ok(series) = system.shared.flat.series() {
-                    series.expand(&system.given(&[], sides, &[]), coefficients, N, memory);
+                    series.expand(&system.given(&[], given, &[]), coefficients, N, memory);
                 }
             };
         let series = system.shared.flat.series()?;
@@ -166,8 +166,8 @@ impl<const N: usize, const M: usize> Signal<Padded<N, M>> for PaddedSignal {
         self.signal.range()
     }
 
-    fn is_held(&self) -> bool {
-        self.signal.is_held()
+    fn series(&self, time: f64, later: &mut [[f64; N]]) -> bool {
+        self.signal.series(time, N, later.as_flattened_mut())
     }
 
     fn has_sampled_laws(&self) -> bool {

@@ -67,18 +67,21 @@ pub enum Quantity {
 /// A function of the time and the entries of the state.
 type OfState = dyn Fn(f64, &[f64]) -> f64 + Send + Sync;
 
+/// Puts coefficients of t, t^2 and so on from a time on into a list, and returns whether there are any.
+type SeriesOfTime = dyn Fn(f64, &mut [f64]) -> bool + Send + Sync;
+
 /// An expression of the time and the entries of the state, followed by the outputs if it names any.
 #[derive(Clone)]
 pub struct Law {
     function: Arc<OfState>,
     has_outputs: bool,
-    is_constant: bool,
+    series: Option<Arc<SeriesOfTime>>,
 }
 
 impl Law {
     /// The expression that a function of the time and the entries of the state evaluates.
     pub fn new(function: impl Fn(f64, &[f64]) -> f64 + Send + Sync + 'static) -> Self {
-        Self { function: Arc::new(function), has_outputs: false, is_constant: false }
+        Self { function: Arc::new(function), has_outputs: false, series: None }
     }
 
     /// This expression as one whose function takes the outputs behind the entries of the state.
@@ -87,15 +90,15 @@ impl Law {
         Self { has_outputs: true, ..self }
     }
 
-    /// This expression as one of neither the time nor the state.
+    /// This expression as one of the time alone, whose Taylor series a function gives.
     #[must_use]
-    pub fn of_nothing(self) -> Self {
-        Self { is_constant: true, ..self }
+    pub fn with_series(self, series: impl Fn(f64, &mut [f64]) -> bool + Send + Sync + 'static) -> Self {
+        Self { series: Some(Arc::new(series)), ..self }
     }
 
-    /// Whether it is the same at every time in every state.
-    pub fn is_constant(&self) -> bool {
-        self.is_constant
+    /// Puts the coefficients of its Taylor series from a time on into a list: of t, t^2 and so on. Returns whether it has a series.
+    pub fn series(&self, time: f64, later: &mut [f64]) -> bool {
+        self.series.as_ref().is_some_and(|series| series(time, later))
     }
 
     /// Its value.

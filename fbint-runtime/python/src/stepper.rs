@@ -86,7 +86,10 @@ impl FlatSignal for CallInputs {
         [f64::NEG_INFINITY, f64::INFINITY]
     }
 
-    fn is_held(&self) -> bool {
+    fn series(&self, _: f64, stride: usize, later: &mut [f64]) -> bool {
+        for order in later.chunks_exact_mut(stride) {
+            self.0.iter().for_each(|(place, _)| order[*place] = 0.0);
+        }
         true
     }
 

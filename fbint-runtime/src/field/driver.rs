@@ -18,7 +18,7 @@ use crate::field::{ALWAYS, Driver, Field, TakesInput};
 use crate::hold::consistent_start::size_of_variable;
 use crate::numbers::entries::Entries;
 #[cfg(feature = "std")]
-use crate::numbers::linear::from_slice;
+use crate::numbers::linear::{filled, from_slice};
 use crate::numbers::linear::{is_finite, not_finite};
 #[cfg(feature = "std")]
 use crate::system::taylor::Series;
@@ -39,9 +39,10 @@ pub trait Signal<S: DrivenSystem> {
         ALWAYS
     }
 
-    /// Whether the inputs are the same during all of a step, which ends where they jump.
+    /// Puts the coefficients of the inputs' Taylor series from a time of the step on into a list: of t, t^2 and so on. Returns whether there
+    /// is a series, up to the end of the step, whatever the time is.
     #[doc(hidden)]
-    fn is_held(&self) -> bool {
+    fn series(&self, _time: f64, _later: &mut [S::Inputs<f64>]) -> bool {
         false
     }
 
@@ -146,13 +147,17 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
 
     #[cfg(feature = "std")]
     fn series(&self) -> Result<Series<'_>, &'static str> {
-        if !self.signal.is_held() {
+        if !self.signal.series(0.0, &mut []) {
             return Err(
-                "its inputs are code, which has no Taylor series: hold them between the times of a table, declare their laws by `input(u = ..)`, or \
-                 choose DOP853",
+                "its inputs follow from the state or from code, and have no Taylor series: declare their laws by `input(u = ..)`, give tables or \
+                 smooth expressions of the time, or choose DOP853",
             );
         }
-        self.field.series_with(std::boxed::Box::new(|x| self.input_of_field(&from_slice(x))))
+        self.field.series_with(std::boxed::Box::new(|x, later| {
+            let x = from_slice(x);
+            self.signal.series(self.field.facts().time_in(&x), later);
+            self.input_of_field(&x)
+        }))
     }
 
     fn dimension(&self) -> usize {
@@ -276,7 +281,8 @@ impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
         if end < self.until { end } else { f64::INFINITY }
     }
 
-    fn is_held(&self) -> bool {
+    fn series(&self, _: f64, later: &mut [S::Inputs<f64>]) -> bool {
+        later.fill(filled(0.0));
         true
     }
 
@@ -316,17 +322,35 @@ impl<I> Linear<I> {
     pub fn new(samples: impl Into<Vec<(f64, I)>>, until: f64) -> Result<Self, Error> {
         Held::new(samples, until).map(Self)
     }
+
+    /// The rows between which the step is; the last one holds until the end.
+    fn ends<S: DrivenSystem<Input = I>>(&self) -> [(f64, S::Inputs<f64>); 2]
+    where
+        I: Clone + Into<S::Inputs<f64>>,
+    {
+        let Held { samples, current, until } = &self.0;
+        let row = |(time, input): &(f64, I)| (*time, input.clone().into());
+        let first = row(&samples[current.get()]);
+        [first, samples.get(current.get() + 1).map_or((*until, first.1), row)]
+    }
 }
 
 #[cfg(feature = "std")]
 impl<S: DrivenSystem<Input = I>, I: Clone + Into<S::Inputs<f64>> + From<S::Inputs<f64>>> Signal<S> for Linear<I> {
     fn at(&self, time: f64, _: &S::State) -> I {
-        let Self(Held { samples, current, .. }) = self;
-        let (from, first) = &samples[current.get()];
-        let Some((until, next)) = samples.get(current.get() + 1) else { return first.clone() };
-        let (weight, ends) = ((time - from) / (until - from), [first, next].map(|input| input.clone().into()));
-        let inputs: S::Inputs<f64> = Entries::from_fn(|i| ends[0][i] + weight * (ends[1][i] - ends[0][i]));
+        let [(from, first), (until, next)] = self.ends::<S>();
+        let weight = (time - from) / (until - from);
+        let inputs: S::Inputs<f64> = Entries::from_fn(|i| first[i] + weight * (next[i] - first[i]));
         I::from(inputs)
+    }
+
+    fn series(&self, _: f64, later: &mut [S::Inputs<f64>]) -> bool {
+        let [(from, first), (until, next)] = self.ends::<S>();
+        later.fill(filled(0.0));
+        if let Some(slope) = later.first_mut() {
+            *slope = Entries::from_fn(|i| (next[i] - first[i]) / (until - from));
+        }
+        true
     }
 
     fn hold(&self, time: f64) -> f64 {

@@ -26,9 +26,10 @@ pub trait FlatSignal: Send {
     fn range(&self) -> [f64; 2] {
         ALWAYS
     }
-    /// Whether the inputs are the same during all of a step, which ends where they jump.
+    /// Puts the coefficients of the inputs' Taylor series from a time of the step on into a list: of t, t^2 and so on, with a `stride` from
+    /// each power to the next. Returns whether there is a series, up to the end of the step, whatever the time is.
     #[doc(hidden)]
-    fn is_held(&self) -> bool {
+    fn series(&self, _time: f64, _stride: usize, _later: &mut [f64]) -> bool {
         false
     }
     /// Whether it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.

@@ -98,7 +98,7 @@ pub enum Method {
     },
     /// Taylor's method, for errors near rounding: each step is a polynomial whose order follows from the tolerance, 20 at 1e-15 and 12 at
     /// 1e-9, and which is known all along the step. Sums are compensated. For systems with the key `taylor` whose field is smooth, without
-    /// gains, and with inputs from a table if it has any; see [`TaylorSystem`](crate::TaylorSystem).
+    /// gains, and with inputs from a table, held or linear, if it has any; see [`TaylorSystem`](crate::TaylorSystem).
     Taylor {
         /// The largest part of the size of each variable that a step may err by.
         tolerance: f64,

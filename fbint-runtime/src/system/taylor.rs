@@ -4,6 +4,11 @@
 //! operation of the field (Jorba and Zou, Experimental Mathematics 14, 2005). Most of the work is in sums of products of coefficients, which
 //! are independent of one another: generated code takes four at a time.
 
+#[cfg(feature = "std")]
+use std::{borrow::Cow, vec::Vec};
+
+#[cfg(feature = "std")]
+use crate::numbers::entries::Entries;
 use crate::numbers::four::FourLanes;
 use crate::numbers::scalar::Scalar;
 use crate::system::derivatives::{DifferentiableSystem, PreparedDirection};
@@ -60,14 +65,15 @@ pub trait TaylorSystem: FeedbackSystem {
     /// are in the last vectors of each order of the memory, four in each.
     const WATCHED: usize;
 
-    /// Puts the coefficients of the solution that begins in the first of `coefficients` into the others: of t, t^2 and so on. `sides` has
-    /// the sign, 1 or -1, of the argument of each switch.
+    /// Puts the coefficients of the solution that begins in the first of `coefficients` into the others: of t, t^2 and so on. `given` has
+    /// the sign, 1 or -1, of the argument of each switch, and then, if inputs change, their coefficients: all of t, all of t^2 and so on.
+    /// Inputs without coefficients are held.
     ///
     /// The memory has to have [`COLUMNS`](Self::COLUMNS) vectors for each coefficient but the first. It may hold anything; where it is
     /// shorter, as many coefficients are computed as it has room for.
     fn taylor_coefficients(
         system: &Self::Prepared<f64>,
-        sides: &[f64],
+        given: &[f64],
         coefficients: &mut [Vector<Self>],
         memory: &mut [FourLanes],
     );
@@ -180,20 +186,23 @@ type Expand<'f> = dyn Fn(&[f64], &mut [f64], &mut [FourLanes]) + 'f;
 
 #[cfg(feature = "std")]
 impl<'f> Series<'f> {
-    /// Of a prepared system that `system` gives for the state where the series begin.
+    /// Of a prepared system that `system` gives for the state where the series begin, with the coefficients of its inputs up to an order.
     ///
     /// # Errors
     ///
     /// Why there is none.
     pub(crate) fn of<S: FeedbackSystem>(
         any: &S::Prepared<f64>,
-        system: impl Fn(&[f64]) -> S::Prepared<f64> + 'f,
+        system: impl Fn(&[f64], usize) -> (S::Prepared<f64>, Vec<f64>) + 'f,
     ) -> Result<Self, &'static str> {
         // A constant, so that nothing more is compiled for systems that have none.
         let functions = if const { S::MAY_HAVE_SERIES } { S::taylor_functions(any) } else { Err(NOT_GENERATED) };
         let TaylorFunctions { columns, switches, watched, expand } = functions?;
         let expand = move |sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
-            expand(&system(coefficients), sides, coefficients, memory);
+            let orders = (coefficients.len() / Vector::<S>::LEN).saturating_sub(1);
+            let (system, later) = system(coefficients, orders);
+            let given = if later.is_empty() { Cow::Borrowed(sides) } else { Cow::Owned([sides, &later].concat()) };
+            expand(&system, &given, coefficients, memory);
         };
         Ok(Self { columns, switches, watched, expand: std::boxed::Box::new(expand) })
     }

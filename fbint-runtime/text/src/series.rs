@@ -98,6 +98,8 @@ impl FlatSeries for SeriesCode {
         let (columns, entries) = (FlatSeries::columns(self), self.entries);
         let mut rows = coefficients.chunks_exact_mut(stride);
         let Some(state) = rows.next() else { return };
+        let (_, later) = given[Source::First].split_at(self.switches);
+        let (mut later, held) = (later.chunks_exact(stride), vec![0.0; stride]);
         let mut begun = vec![0.0; self.begun.next_multiple_of(2)];
         numbers(&self.begin, &given.with(Source::State, state), &mut begun);
         let (rates, rest) = begun.split_at(entries);
@@ -123,7 +125,8 @@ impl FlatSeries for SeriesCode {
                 let mut lanes = lanes.iter().map(|&[group, lane]| sums[group].lane(lane));
                 *sum = lanes.next().map_or(0.0, |first| lanes.fold(first, |sum, lane| sum + lane));
             }
-            let given = given.with(Source::State, row).with(Source::First, &of_order).with(Source::Second, initials);
+            let given = given.with(Source::State, row).with(Source::Inputs, later.next().unwrap_or(&held));
+            let given = given.with(Source::First, &of_order).with(Source::Second, initials);
             numbers(&self.finish, &given, &mut finished);
             let (watched, sequences) = finished[entries..].split_at(self.watched);
             for (stored, column) in present.iter_mut().zip(&self.columns) {

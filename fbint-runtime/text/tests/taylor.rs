@@ -3,7 +3,7 @@
 
 use fbint_catalogue::FlatModel;
 use fbint_catalogue::padded::{self, Padded, Visitor};
-use fbint_runtime::{FeedbackSystem, Method, Projection, Settings, Simulation, feedback_system};
+use fbint_runtime::{DrivenSystem, FeedbackSystem, Linear, Method, Projection, Settings, Simulation, feedback_system};
 use fbint_text::models;
 
 /// Declares a struct, and the text of it without the key `taylor`, which texts do not need.
@@ -76,6 +76,49 @@ fn runs_are_those_of_structs() {
     assert_same(&Bob, BOB);
     assert_same(&Functions, FUNCTIONS);
     assert_same(&Line, LINE);
+}
+
+both!(
+    Steered,
+    STEERED,
+    state(x, v),
+    input(wind, lever),
+    time(t),
+    dynamics(x = v, v = -x + (wind - v).sin() + lever.max(0) / (2 + x.cos()) - lever.powi(2) * v / 9),
+    event(level = x - lever),
+    start(x = 0.5, v = 0)
+);
+
+/// The end under a linear table whose rows `input` makes, with the times of events, and the number of steps.
+fn driven<S: DrivenSystem>(system: &S, start: S::Vector<f64>, input: impl Fn([f64; 2]) -> S::Input) -> (Vec<f64>, u64)
+where
+    S::Inputs<f64>: Into<S::Input>,
+{
+    let rows = [(0.0, [1.0, -1.0]), (1.5, [-2.0, 1.0]), (2.0, [0.5, 0.75])].map(|(time, row)| (time, input(row)));
+    let table = Linear::new(rows, 4.0).unwrap();
+    let run =
+        Simulation::new(system, start).unwrap().input(table).run(Method::Taylor { tolerance: 1e-15 }, 3.0).unwrap();
+    let state: S::Vector<f64> = run.state().into();
+    let times = run.events().iter().map(|event| event.time);
+    (state.as_ref()[..system.facts().state.len()].iter().copied().chain(times).collect(), run.steps())
+}
+
+#[test]
+fn linear_inputs_are_those_of_structs() {
+    struct OfText;
+    impl Visitor for OfText {
+        type Output = (Vec<f64>, u64);
+        fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> Self::Output {
+            let padded = |own: &[f64]| std::array::from_fn(|entry| own.get(entry).copied().unwrap_or(0.0));
+            driven(&model, padded(&[0.5]), |row| padded(&row))
+        }
+    }
+    let of_text = padded::visit(Box::new(models(STEERED).unwrap().remove(0)), OfText);
+    let of_struct =
+        driven(&Steered, Steered.declared_start().unwrap().into(), |[wind, lever]| SteeredInput { wind, lever });
+    assert!(of_text.0.len() > 3 && of_text.0.len() == of_struct.0.len(), "{of_text:?} {of_struct:?}");
+    assert_eq!(of_text.1, of_struct.1);
+    assert!(of_text.0.iter().zip(&of_struct.0).all(|(a, b)| (a - b).abs() < 1e-13), "{of_text:?} {of_struct:?}");
 }
 
 both!(

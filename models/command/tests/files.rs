@@ -258,9 +258,9 @@ fn inputs_are_given_by_laws_and_tables() -> Outcome {
     Ok(())
 }
 
-/// A step of Taylor's method holds what a table or a number holds. What changes within a step is a law of the declaration.
+/// Numbers, tables and smooth expressions of the time have series. What follows from the state is a law of the declaration.
 #[test]
-fn taylor_series_take_inputs_that_are_held() -> Outcome {
+fn taylor_series_take_inputs_that_are_given() -> Outcome {
     let free = CART.replace(" = vector![-k * x, 0]", "").replace(", k = 4", "").replace(", k: f64", "");
     let folder = folder_with(&[("cart.rs", &free)])?;
     let run = |thrust: &str| {
@@ -269,15 +269,23 @@ fn taylor_series_take_inputs_that_are_held() -> Outcome {
         let options = ["run", "cart.rs", "--method", "taylor", "--until", "3", "--out", "cart.csv"];
         fbint(&folder, &[&options[..], &given].concat())
     };
-    for (thrust, exact) in [("2", [5.5, 6.0]), ("held(0: 2, 1: 0)", [3.5, 2.0]), ("m", [5.5, 6.0])] {
+    let cases = [
+        ("2", [5.5, 6.0]),
+        ("held(0: 2, 1: 0)", [3.5, 2.0]),
+        ("m", [5.5, 6.0]),
+        ("linear(0: 2, 1: 0)", [7.0 / 3.0, 1.0]),
+        ("m * sin(t)", [4.0 - 3.0_f64.sin(), 2.0 - 2.0 * 3.0_f64.cos()]),
+        ("t^3", [1.0 + 243.0 / 40.0, 81.0 / 4.0]),
+    ];
+    for (thrust, exact) in cases {
         let output = run(thrust)?;
         assert!(output.status.success(), "{thrust}: {}", String::from_utf8_lossy(&output.stderr));
         let record = json_in(&folder, "cart.run.json")?;
         let end = ["x", "p"].map(|entry| record["state"][entry].as_f64().unwrap_or(f64::NAN));
         assert!(end.iter().zip(exact).all(|(end, exact)| (end - exact).abs() < 1e-13), "{thrust}: {end:?}");
     }
-    for thrust in ["sin(t)", "-x", "linear(0: 2, 1: 0)"] {
-        refused(&run(thrust)?, &["Taylor", "hold them between the times of a table", "input(u = ..)", "DOP853"]);
+    for thrust in ["sin(t).max(0)", "-x"] {
+        refused(&run(thrust)?, &["Taylor", "tables or smooth expressions of the time", "input(u = ..)", "DOP853"]);
     }
     Ok(())
 }

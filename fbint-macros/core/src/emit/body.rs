@@ -238,6 +238,8 @@ pub(super) enum Host {
     Series {
         /// Whether it has a type `T` that is the runtime's `Scalar`, and not `f64`.
         is_generic: bool,
+        /// Whether it finishes an order, whose coefficients of inputs have names, too.
+        finishes: bool,
     },
 }
 
@@ -251,7 +253,7 @@ impl Host {
 
     /// Whether numbers are `f64`.
     fn is_of_doubles(self) -> bool {
-        matches!(self, Self::Model | Self::Series { is_generic: false })
+        matches!(self, Self::Model | Self::Series { is_generic: false, .. })
     }
 }
 
@@ -330,6 +332,9 @@ impl FunctionBody<'_> {
             // A function of the model has them as an argument.
             Input::Driving(symbol) if self.host == Host::Model => {
                 listed(names[symbol].to_string(), "inputs", directions[symbol].1)
+            }
+            Input::Driving(symbol) if matches!(self.host, Host::Series { finishes: true, .. }) => {
+                listed(names[symbol].to_string(), "0_inputs", directions[symbol].1)
             }
             Input::Driving(symbol) => field(&names[symbol]),
             Input::Side(place) => field(&self.writer.sides[place]),

@@ -42,17 +42,17 @@ pub(super) fn taylor(writer: &Writer<'_>) -> Option<TokenStream> {
     }
     .map(Literal::usize_unsuffixed);
     let body = writer.content(|_| table.as_ref().map_or_else(TokenStream::new, Table::body));
-    let [sides, coefficients, memory] = ["sides", "coefficients", "memory"].map(own);
+    let [given, coefficients, memory] = ["given", "coefficients", "memory"].map(own);
     let system = local("system");
-    let sides =
-        if table.is_some_and(|table| table.series.switches > 0) { sides.into_token_stream() } else { quote!(_) };
+    let reads_given = table.is_some_and(|table| table.series.switches > 0 || table.has_inputs());
+    let given = if reads_given { given.into_token_stream() } else { quote!(_) };
     let items = quote! {
         const COLUMNS: ::core::primitive::usize = #columns;
         const SWITCHES: ::core::primitive::usize = #switches;
         const WATCHED: ::core::primitive::usize = #watched;
         fn taylor_coefficients(
             #system: &Self::Prepared<::core::primitive::f64>,
-            #sides: &[::core::primitive::f64],
+            #given: &[::core::primitive::f64],
             #coefficients: &mut [[::core::primitive::f64; #states]],
             #memory: &mut [#runtime::FourLanes],
         ) {
@@ -94,7 +94,7 @@ pub(super) fn taylor_functions(writer: &Writer<'_>) -> Option<TokenStream> {
         return None;
     }
     let runtime = writer.runtime;
-    let [sides, coefficients, memory] = ["sides", "coefficients", "memory"].map(own);
+    let [given, coefficients, memory] = ["given", "coefficients", "memory"].map(own);
     let system = local("system");
     let in_lanes = solutions(writer).filter(|series| series.switches == 0).map(|series| {
         let layout = Layout::of(series);
@@ -120,9 +120,9 @@ pub(super) fn taylor_functions(writer: &Writer<'_>) -> Option<TokenStream> {
                 columns: <Self as #runtime::TaylorSystem>::COLUMNS,
                 switches: <Self as #runtime::TaylorSystem>::SWITCHES,
                 watched: <Self as #runtime::TaylorSystem>::WATCHED,
-                expand: |#system, #sides, #coefficients, #memory| {
+                expand: |#system, #given, #coefficients, #memory| {
                     let #coefficients = #coefficients.as_chunks_mut().0;
-                    <Self as #runtime::TaylorSystem>::taylor_coefficients(#system, #sides, #coefficients, #memory)
+                    <Self as #runtime::TaylorSystem>::taylor_coefficients(#system, #given, #coefficients, #memory)
                 },
             })
         }
@@ -139,7 +139,8 @@ fn solutions<'a>(writer: &Writer<'a>) -> Option<&'a TaylorSeries> {
 struct Table<'a> {
     writer: &'a Writer<'a>,
     series: &'a TaylorSeries,
-    host: Host,
+    /// Whether its numbers are of any type, and not `f64`.
+    is_generic: bool,
     /// A row in memory, and its 0.
     zero: TokenStream,
     /// The number of those in a row: there are no chunks of nothing.
@@ -164,7 +165,7 @@ impl<'a> Table<'a> {
         Self {
             writer,
             series,
-            host: Host::Series { is_generic: false },
+            is_generic: false,
             zero: quote!(#runtime::FourLanes::ZERO),
             columns,
             stored: stored.collect(),
@@ -180,7 +181,7 @@ impl<'a> Table<'a> {
         Self {
             writer,
             series,
-            host: Host::Series { is_generic: true },
+            is_generic: true,
             zero: quote!(T::from_f64(0.0)),
             columns: series.sequences().max(1),
             stored: (0..series.sequences()).map(|sequence| vec![sequence]).collect(),
@@ -189,35 +190,39 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn is_generic(&self) -> bool {
-        self.host == Host::Series { is_generic: true }
+    /// Whether finishing an order reads coefficients of inputs.
+    fn has_inputs(&self) -> bool {
+        let is_input = |instruction: &Instruction| matches!(instruction, Instruction::Input(Input::Driving(_)));
+        self.series.finish.instructions.iter().any(is_input)
     }
 
     /// A number that is a double, in the type of the series.
     fn number(&self, double: &TokenStream) -> TokenStream {
-        if self.is_generic() { quote!(T::from_f64(#double)) } else { double.clone() }
+        if self.is_generic { quote!(T::from_f64(#double)) } else { double.clone() }
     }
 
     /// The function's body.
     fn body(&self) -> TokenStream {
-        let Self { writer, series, host, .. } = self;
+        let Self { writer, series, is_generic, .. } = self;
+        let host = |finishes: bool| Host::Series { is_generic: *is_generic, finishes };
         let [row, coefficients, rest, memory, rates, index, past, present] =
             ["row", "coefficients", "rest", "memory", "rates", "index", "past", "present"].map(own);
         let x = local("x");
         let (number, inverse) = (numbered(0, "order"), numbered(1, "order"));
         let columns = Literal::usize_unsuffixed(self.columns);
-        let (begin, begun) = writer.body(&series.begin, *host);
+        let (begin, begun) = writer.body(&series.begin, host(false));
         let (begun, initials) = begun.split_at(series.state.len() + series.watched);
         let (begun, first_watched) = begun.split_at(series.state.len());
         let initials = (0..).zip(initials).map(|(place, value)| {
             let name = numbered(place, "initial");
             quote!(let #name = #value;)
         });
-        let (finish, finished) = writer.body(&series.finish, *host);
+        let (finish, finished) = writer.body(&series.finish, host(true));
         let (new_rates, stored) = finished.split_at(series.state.len());
         let (watched, sequences) = stored.split_at(series.watched);
         let (first, stored) = (self.row(first_watched, None), self.row(watched, Some(sequences)));
         let (named, sums, sides) = (self.named_sums(), self.sums(), self.sides());
+        let [later, inputs] = self.inputs();
         let [index_as_number, inverse_of_index] =
             [quote!(#index as ::core::primitive::f64), quote!(1.0 / (#index as ::core::primitive::f64))]
                 .map(|double| self.number(&double));
@@ -228,6 +233,7 @@ impl<'a> Table<'a> {
             let (#memory, _) = #memory.as_chunks_mut::<#columns>();
             #opened
             #sides
+            #later
             #begin
             #(#initials)*
             let mut #rates = [#(#begun),*];
@@ -237,6 +243,7 @@ impl<'a> Table<'a> {
             for (#index, #row) in (1..).zip(#rest) {
                 let #inverse = #inverse_of_index;
                 #order
+                #inputs
                 *#row = #next;
                 let ::core::option::Option::Some((#past, [#present, ..])) = #memory.split_at_mut_checked(#index) else { return };
                 #opened
@@ -285,12 +292,26 @@ impl<'a> Table<'a> {
         if self.has_direction() { quote!([[#(#state),*], [#(#along),*]]) } else { quote!([#(#state),*]) }
     }
 
+    /// The given coefficients of inputs, and the coefficients that an order reads. Members side by side have held inputs.
+    fn inputs(&self) -> [TokenStream; 2] {
+        let ([given, later, inputs], zero) = (["given", "later", "inputs"].map(own), self.number(&quote!(0.0)));
+        let [switches, number] = [self.series.switches, self.writer.signatures.inputs].map(Literal::usize_unsuffixed);
+        match (self.has_inputs(), self.is_generic) {
+            (false, _) => [TokenStream::new(), TokenStream::new()],
+            (true, true) => [quote!(let #inputs = [#zero; #number];), TokenStream::new()],
+            (true, false) => [
+                quote!(let mut #later = #given.get(#switches..).unwrap_or(&[]).as_chunks::<#number>().0.iter();),
+                quote!(let #inputs = #later.next().unwrap_or(&[0.0; #number]);),
+            ],
+        }
+    }
+
     /// The sides of switches, by the names of what the beginning reads.
     fn sides(&self) -> TokenStream {
-        let sides = own("sides");
+        let given = own("given");
         let names = (0..self.series.switches).map(|place| {
             let (name, place) = (numbered(place, "order"), Literal::usize_unsuffixed(place));
-            quote!(let #name = #sides[#place];)
+            quote!(let #name = #given[#place];)
         });
         quote!(#(#names)*)
     }
@@ -299,13 +320,13 @@ impl<'a> Table<'a> {
     fn row(&self, watched: &[TokenStream], sequences: Option<&[TokenStream]>) -> Vec<TokenStream> {
         let (runtime, zero) = (self.writer.runtime, &self.zero);
         let column = |of: Vec<&TokenStream>| {
-            if self.is_generic() { quote!(#(#of)*) } else { quote!(#runtime::FourLanes::new([#(#of),*])) }
+            if self.is_generic { quote!(#(#of)*) } else { quote!(#runtime::FourLanes::new([#(#of),*])) }
         };
         let stored = self.stored.iter().map(|column_of| match sequences {
             Some(sequences) => column(column_of.iter().map(|sequence| &sequences[*sequence]).collect()),
             None => zero.clone(),
         });
-        let watched = watched.chunks(LANES).filter(|_| !self.is_generic());
+        let watched = watched.chunks(LANES).filter(|_| !self.is_generic);
         let watched = watched.map(|of| column((0..LANES).map(|lane| &of[lane.min(of.len() - 1)]).collect()));
         let row: Vec<TokenStream> = stored.chain(watched).collect();
         if row.is_empty() { vec![zero.clone()] } else { row }
@@ -317,7 +338,7 @@ impl<'a> Table<'a> {
         if self.groups.is_empty() {
             return TokenStream::new();
         }
-        let together = if self.is_generic() { TOGETHER_IN_LANES } else { TOGETHER };
+        let together = if self.is_generic { TOGETHER_IN_LANES } else { TOGETHER };
         let groups: Vec<(usize, &Group)> = self.groups.iter().enumerate().collect();
         let alike = groups.chunk_by(|(_, a), (_, b)| a.is_half == b.is_half);
         let loops = alike.flat_map(|alike| alike.chunks(together)).map(|groups| self.between(groups));

@@ -16,6 +16,8 @@
 //!
 //! |a| is a or -a, and which of them it is, its *side*, is given with the state: a step ends where a vanishes. So the series of a are
 //! watched. Other functions of the state can be watched, too: what events are of.
+//!
+//! The inputs of a driven system have coefficients that are given, as of a table that is linear between its rows.
 
 mod companions;
 mod expansion;
@@ -30,7 +32,7 @@ use super::assemble::Programs;
 use super::functions::VECTOR_FIELD_TANGENT;
 use crate::derivation::table::Id;
 use crate::numbers::points::Unknown;
-use crate::program::code::{Fault, Input, Program};
+use crate::program::code::{Fault, Input, Instruction, Program};
 use expansion::Expansion;
 pub use layout::{Group, LANES, Layout};
 pub use verify::verify_series;
@@ -41,13 +43,15 @@ pub struct TaylorSeries {
     /// From the state, and the sides of its switches as [`Input::Order`]: the field, what is watched, and then the values that finishing an
     /// order reads as [`Input::Initial`].
     pub begin: Program,
-    /// From the state's coefficients of an order n > 0: the coefficients of the field, of what is watched, and then of the sequences that
-    /// the sums multiply. It reads n, 1 / n and then the sums of the order as [`Input::Order`].
+    /// From the coefficients of the state and of the inputs of an order n > 0: the coefficients of the field, of what is watched, and then of
+    /// the sequences that the sums multiply. It reads n, 1 / n and then the sums of the order as [`Input::Order`].
     pub finish: Program,
     /// The sums of an order.
     pub sums: Vec<Convolution>,
     /// The entries of the state.
     pub state: Vec<Input>,
+    /// The inputs that change along a solution.
+    pub inputs: Vec<Input>,
     /// The number of functions whose signs have to stay during a step: the first of those that are watched.
     pub switches: usize,
     /// The number of functions that are watched.
@@ -99,15 +103,22 @@ impl TaylorSeries {
     /// The series of the solutions of a field, and of functions along them.
     pub fn of(field: &Program, functions: &Program) -> Self {
         let state = (0..field.outputs.len()).map(|entry| Input::State(Id::at(entry)));
-        Expansion::of(field, functions, state.collect()).series()
+        let mut inputs = Vec::new();
+        for instruction in field.instructions.iter().chain(&functions.instructions) {
+            match instruction {
+                Instruction::Input(input @ Input::Driving(_)) if !inputs.contains(input) => inputs.push(*input),
+                _ => {}
+            }
+        }
+        Expansion::of(field, functions, state.collect(), inputs).series()
     }
 
-    /// The series of the solutions of a field together with that of a direction: of what a tangent returns.
+    /// The series of the solutions of a field together with that of a direction: of what a tangent returns. Inputs are held.
     pub fn of_tangent(tangent: &Program) -> Self {
         let states = 0..tangent.outputs.len() / 2;
         let directions = states.clone().map(|entry| Input::Direction(Unknown::Symbol(Id::at(entry))));
         let state = states.map(|entry| Input::State(Id::at(entry))).chain(directions);
-        Expansion::of(tangent, &Program::default(), state.collect()).series()
+        Expansion::of(tangent, &Program::default(), state.collect(), Vec::new()).series()
     }
 
     /// The number of sequences that the sums are of.

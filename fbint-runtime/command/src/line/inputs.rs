@@ -96,10 +96,21 @@ impl FlatSignal for Signals {
         [self.tables().map(Table::begin).fold(f64::NEG_INFINITY, f64::max), f64::INFINITY]
     }
 
-    fn is_held(&self) -> bool {
-        self.sources.iter().all(|(_, source)| match source {
-            Source::Law(law) => law.is_constant(),
-            Source::Table(table) => table.is_held(),
+    fn series(&self, time: f64, stride: usize, later: &mut [f64]) -> bool {
+        let mut own = vec![0.0; later.len().checked_div(stride).unwrap_or(0)];
+        self.sources.iter().all(|(place, source)| {
+            own.fill(0.0);
+            let has_series = match source {
+                Source::Law(law) => law.series(time, &mut own),
+                Source::Table(table) => {
+                    own.first_mut().into_iter().for_each(|first| *first = table.slope());
+                    true
+                }
+            };
+            for (order, own) in later.chunks_exact_mut(stride.max(1)).zip(&own) {
+                order[*place] = *own;
+            }
+            has_series
         })
     }
 
@@ -131,8 +142,9 @@ pub(crate) use self::expressions::law_of;
 mod expressions {
     use std::error::Error;
     use std::fmt::Write as _;
+    use std::sync::OnceLock;
 
-    use fbint_runtime::{Declared, StateRole};
+    use fbint_runtime::{Declared, FourLanes, StateRole};
 
     use crate::words::names::{Quantity, array, cells, extent};
     use fbint_catalogue::{AnyModel, FlatModel, Given, Law, ListFunction, Source};
@@ -145,7 +157,7 @@ mod expressions {
         law: &str,
         further: &[Quantity],
     ) -> Result<Law, Box<dyn Error>> {
-        let (text, entries, has_time) = still_model(model, law, further);
+        let StillModel { text, entries, has_time, integral } = still_model(model, law, further);
         let models = fbint_text::models(&text).map_err(|mistakes| {
             let messages: Vec<String> = mistakes.list().iter().map(|mistake| mistake.in_one_line()).collect();
             format!("{what}: {}", messages.join("; "))
@@ -155,7 +167,6 @@ mod expressions {
         if still.facts().output_names.len() != 1 {
             return Err(format!("{what} is not a number").into());
         }
-        let is_constant = !has_time && entries.iter().all(Option::is_none);
         let has_further = entries.iter().flatten().any(|entry| *entry >= model.facts().state.len());
         let law = Law::new(move |time, state| {
             let mut x: Vec<f64> = entries.iter().map(|entry| entry.map_or(f64::NAN, |entry| state[entry])).collect();
@@ -165,13 +176,48 @@ mod expressions {
             functions.list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
         });
-        let law = if is_constant { law.of_nothing() } else { law };
+        let law = match integral {
+            Some(integral) => law.with_series(series_of_rate(integral, has_time)),
+            None => law,
+        };
         Ok(if has_further { law.of_outputs() } else { law })
     }
 
-    /// A model that stands still and has the law for its output; which entry of the given state each of its entries is, if any; and whether it has
-    /// the time.
-    fn still_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> (String, Vec<Option<usize>>, bool) {
+    /// The Taylor series of a law of the time alone, which is the rate of a model's first variable.
+    fn series_of_rate(integral: String, has_time: bool) -> impl Fn(f64, &mut [f64]) -> bool {
+        let made = OnceLock::new();
+        let make = move || {
+            let model = fbint_text::models(&integral).ok()?.into_iter().next()?;
+            let functions = model.functions();
+            let is_smooth = functions.series().is_ok_and(|series| series.switches() == 0);
+            is_smooth.then(|| (functions, even(model.prepared())))
+        };
+        move |time, later| {
+            let Some((functions, prepared)) = made.get_or_init(&make) else { return false };
+            let Ok(series) = functions.series() else { return false };
+            let (orders, given) = (later.len() + 1, Given::default().with(Source::Prepared, prepared));
+            let mut coefficients = vec![[0.0; 2]; orders + 1];
+            coefficients[0][1] = if has_time { time } else { 0.0 };
+            let mut memory = vec![FourLanes::ZERO; series.columns() * orders];
+            series.expand(&given, coefficients.as_flattened_mut(), 2, &mut memory);
+            for ((n, rate), [integral, _]) in (2..).zip(later).zip(&coefficients[2..]) {
+                *rate = f64::from(n) * integral;
+            }
+            true
+        }
+    }
+
+    /// A model that stands still and has a law for its output.
+    struct StillModel {
+        text: String,
+        /// Which entry of the given state each of its entries is, if any.
+        entries: Vec<Option<usize>>,
+        has_time: bool,
+        /// A law that takes nothing of the state is the rate of this model, which does not stand still.
+        integral: Option<String>,
+    }
+
+    fn still_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> StillModel {
         let (facts, law) = (model.facts(), with_methods(&with_powers(law)));
         let words: Vec<&str> = law.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
         let (mut state, mut dynamics, mut entries) = (String::new(), String::new(), Vec::new());
@@ -188,7 +234,8 @@ mod expressions {
         for further in further.iter().filter(|further| words.contains(&&*further.name)) {
             add(&further.name, further.declared, facts.state.len());
         }
-        if entries.is_empty() {
+        let takes_state = !entries.is_empty();
+        if !takes_state {
             (state, dynamics) = ("nothing_moves, ".to_owned(), "nothing_moves = 0 * nothing_moves, ".to_owned());
             entries.push(None);
         }
@@ -216,8 +263,12 @@ mod expressions {
         }
         let defaults = if defaults.is_empty() { defaults } else { format!("default({defaults})") };
         let body = if fields.is_empty() { ";".to_owned() } else { format!(" {{ {fields} }}") };
-        let keys = format!("state({state}), dynamics({dynamics}), {time}output(value = {law}), {defaults}");
-        (format!("#[feedback_system({keys})] struct Law{body}"), entries, has_time)
+        let text = |dynamics: &str| {
+            let keys = format!("state({state}), dynamics({dynamics}), {time}output(value = {law}), {defaults}");
+            format!("#[feedback_system({keys})] struct Law{body}")
+        };
+        let integral = (!takes_state).then(|| text(&format!("nothing_moves = {law}")));
+        StillModel { text: text(&dynamics), entries, has_time, integral }
     }
 
     /// Functions that may be written before their argument.

@@ -35,11 +35,12 @@ pub(super) struct Expansion {
     pub(super) begin: Builder,
     pub(super) finish: Builder,
     state: Vec<Input>,
+    inputs: Vec<Input>,
     rates: Vec<Value>,
     /// The arguments of switches, and then other functions.
     switches: Vec<Value>,
     functions: Vec<Value>,
-    /// Whether each value of the field and of what its rules need depends on the state.
+    /// Whether each value of the field and of what its rules need depends on the state or on inputs.
     changes: Vec<bool>,
     /// Each value as a power of another one.
     pub(super) powers: Vec<Power>,
@@ -54,8 +55,8 @@ pub(super) struct Expansion {
 }
 
 impl Expansion {
-    pub(super) fn of(field: &Program, functions: &Program, state: Vec<Input>) -> Self {
-        let mut expansion = Self { state, ..Self::default() };
+    pub(super) fn of(field: &Program, functions: &Program, state: Vec<Input>, inputs: Vec<Input>) -> Self {
+        let mut expansion = Self { state, inputs, ..Self::default() };
         expansion.rates = expansion.copied(field);
         expansion.functions = expansion.copied(functions);
         expansion.find_powers();
@@ -118,14 +119,14 @@ impl Expansion {
     fn follow(&mut self) {
         for index in self.changes.len()..self.begin.len() {
             let changes = match self.begin.instruction(Value::at(index)) {
-                Instruction::Input(input) => self.state.contains(&input),
+                Instruction::Input(input) => self.state.contains(&input) || self.inputs.contains(&input),
                 other => other.operands().any(|operand| self.changes[operand.index()]),
             };
             self.changes.push(changes);
         }
     }
 
-    /// Whether a value depends on the state. Values that rules have added since are read where a step begins alone.
+    /// Whether a value depends on the state or on inputs. Values that rules have added since are read where a step begins alone.
     pub(super) fn changes(&self, value: Value) -> bool {
         self.changes.get(value.index()).copied().unwrap_or(false)
     }
@@ -172,7 +173,7 @@ impl Expansion {
             });
             place += 1;
         }
-        let (state, switches, count) = (self.state, self.switches.len(), watched.len());
+        let (switches, count) = (self.switches.len(), watched.len());
         let mut begin = self.begin.finish([rates, watched, self.initials].concat());
         let mut finish = self.finish.finish(outputs);
         begin.eliminate_dead_values();
@@ -182,7 +183,8 @@ impl Expansion {
             program.eliminate_dead_values();
             schedule(program);
         }
-        TaylorSeries { begin, finish, sums: self.sums, state, switches, watched: count }
+        let Self { sums, state, inputs, .. } = self;
+        TaylorSeries { begin, finish, sums, state, inputs, switches, watched: count }
     }
 
     /// n
@@ -195,7 +197,7 @@ impl Expansion {
         self.finish.input(Input::Order(1))
     }
 
-    /// The coefficient of order n of a value; none where all vanish, because it does not depend on the state.
+    /// The coefficient of order n of a value; none where all vanish, because it does not change.
     pub(super) fn coefficient(&mut self, value: Value) -> Option<Value> {
         if let Some(known) = self.coefficients[value.index()] {
             return known;
@@ -257,7 +259,7 @@ impl Expansion {
     fn initial(&mut self, value: Value) -> Value {
         match self.begin.instruction(value) {
             Instruction::Constant(bits) => self.finish.constant(f64::from_bits(bits)),
-            Instruction::Input(input @ (Input::Prepared(_) | Input::Driving(_))) => self.finish.input(input),
+            Instruction::Input(input @ Input::Prepared(_)) => self.finish.input(input),
             _ => {
                 let known = self.initials.iter().position(|other| *other == value);
                 let place = known.unwrap_or_else(|| {

@@ -4,7 +4,8 @@ use crate::expression::{Function, Symbol};
 use crate::numbers::random::numbered;
 use crate::program::code::{Builder, Input, Instruction, Program, Sign, Value};
 
-/// A field of three variables that is made of random instructions of every kind, in which arguments are where functions are defined.
+/// A field of three variables and an input that is made of random instructions of every kind, in which arguments are where functions are
+/// defined.
 fn random_field(seed: u64) -> Program {
     let mut drawn = seed << 32;
     let mut draw = |below: usize| {
@@ -14,6 +15,7 @@ fn random_field(seed: u64) -> Program {
     let mut instructions: Vec<Instruction> =
         (0..3).map(|place| Instruction::Input(Input::State(Symbol::at(place)))).collect();
     instructions.push(Instruction::constant(0.75));
+    instructions.push(Instruction::Input(Input::Driving(Symbol::at(3))));
     for _ in 0..24 {
         let [a, b, c] = [(); 3].map(|()| Value::at(draw(instructions.len())));
         let function = Function::ALL[draw(Function::ALL.len())];
@@ -89,7 +91,7 @@ fn powers_have_the_rule_of_their_base() {
 #[test]
 fn every_coefficient_of_random_fields_satisfies_the_differential_equation() {
     let mut names = std::collections::BTreeSet::new();
-    let (mut defined, mut switches, nothing) = (0, 0, Program::default());
+    let (mut defined, mut switches, mut driven, nothing) = (0, 0, 0, Program::default());
     for seed in 1..=300 {
         let field = random_field(seed);
         let functions = if seed % 5 == 0 { random_field(seed + 1000) } else { Program::default() };
@@ -102,29 +104,32 @@ fn every_coefficient_of_random_fields_satisfies_the_differential_equation() {
         let series = TaylorSeries::of(&field, &functions);
         assert_eq!(verify_series(&field, &functions, &nothing, &series), Ok(()), "{seed}: {field}\n{series:?}");
         let input = |input| match input {
-            Input::State(symbol) => 0.5 + symbol.place() as f64 / 4.0,
+            Input::State(symbol) | Input::Driving(symbol) => 0.5 + symbol.place() as f64 / 4.0,
             _ => f64::NAN,
         };
         let (states, watched) = series.coefficients(&input, 5);
+        driven += usize::from(!series.inputs.is_empty());
         defined += usize::from(states.iter().chain(&watched).flatten().all(|number: &f64| number.is_finite()));
         switches += series.switches;
     }
     // Functions of one and of two arguments, and all other operations, one of them with four pairs of signs.
     assert_eq!(names.len(), Function::ALL.len() + 11, "{names:?}");
-    assert!(defined > 250 && switches > 20, "{defined} {switches}");
+    assert!(defined > 250 && switches > 20 && driven > 100, "{defined} {switches} {driven}");
 }
 
 #[test]
 fn a_wrong_coefficient_is_noticed() {
-    let (field, nothing) = (random_field(7), Program::default());
-    let series = TaylorSeries::of(&field, &nothing);
-    let mut noticed = 0;
-    for place in 0..series.sums.len() {
-        let mut wrong = series.clone();
-        wrong.sums[place].0.clear();
-        noticed += usize::from(verify_series(&field, &nothing, &nothing, &wrong).is_err());
+    let (mut noticed, mut sums, nothing) = (0, 0, Program::default());
+    for field in (1..=9).map(random_field) {
+        let series = TaylorSeries::of(&field, &nothing);
+        sums += series.sums.len();
+        for place in 0..series.sums.len() {
+            let mut wrong = series.clone();
+            wrong.sums[place].0.clear();
+            noticed += usize::from(verify_series(&field, &nothing, &nothing, &wrong).is_err());
+        }
     }
-    assert!(noticed > 0 && noticed == series.sums.len(), "{noticed} of {}", series.sums.len());
+    assert!(noticed > 0 && noticed == sums, "{noticed} of {sums}");
 }
 
 /// x' = y, y' = -|x|: the side of x decides, and x is watched.

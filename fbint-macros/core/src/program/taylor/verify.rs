@@ -49,6 +49,10 @@ fn agrees([field, functions]: [&Program; 2], prepare: &Program, series: &TaylorS
         let known = &states[..=order];
         let state = |wanted| match series.entry(wanted) {
             Some(entry) => polynomial(known, entry, &t),
+            None if series.inputs.contains(&wanted) => {
+                let rows: Vec<Vec<Real>> = (0..=order).map(|n| vec![coefficient_of_input(&input, wanted, n)]).collect();
+                polynomial(&rows, 0, &t)
+            }
             None => input(wanted),
         };
         // n x_n of the order n - 1.
@@ -59,6 +63,11 @@ fn agrees([field, functions]: [&Program; 2], prepare: &Program, series: &TaylorS
         };
         is_right(field, &rates) && is_right(functions, &own[..=order])
     })
+}
+
+/// The coefficient of order n of an input u that changes: here it is u / (1 - t / 2).
+fn coefficient_of_input<N: Numeric>(input: &impl Fn(Input) -> N, wanted: Input, n: usize) -> N {
+    input(wanted).times(&N::exactly(0.5_f64.powi(n as i32)))
 }
 
 /// The sizes of the coefficients of an entry.
@@ -115,6 +124,7 @@ impl TaylorSeries {
                 Input::Order(0) => N::exactly(n as f64),
                 Input::Order(1) => inverse.clone(),
                 Input::Order(place) => sum(place - Self::NUMBERS),
+                other if self.inputs.contains(&other) => coefficient_of_input(input, other, n),
                 other => self.entry(other).map_or_else(|| input(other), |entry| of_order[entry].clone()),
             };
             rates = interpret(&self.finish, &number, &N::exactly);

@@ -48,9 +48,13 @@ impl Table {
         self.rows.times.get(current + 1).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Whether it has one value between two rows.
-    pub(super) fn is_held(&self) -> bool {
-        !self.rows.is_linear
+    /// Its rate of change in the step.
+    pub(super) fn slope(&self) -> f64 {
+        let (Rows { times, values, is_linear }, row) = (&self.rows, self.current.get());
+        match (times.get(row + 1), values.get(row + 1)) {
+            (Some(until), Some(next)) if *is_linear => (next - values[row]) / (until - times[row]),
+            _ => 0.0,
+        }
     }
 
     /// The time of the first row.
