@@ -2,7 +2,9 @@
 
 use std::f64::consts::PI;
 
-use fbint_runtime::{Event, FeedbackSystem, Gains, Held, Method, PreparedSystem, Projection, Settings, Simulation};
+use fbint_runtime::{
+    Event, FeedbackSystem, Gains, Held, Method, PreparedSystem, Projection, Settings, Simulation, feedback_system,
+};
 
 use super::location::times;
 use super::systems::*;
@@ -26,6 +28,55 @@ fn energy(state: &BallState) -> f64 {
 fn bounce_time(restitution: f64, number: i32) -> f64 {
     let flights: f64 = (1..number).map(|flight| 2.0 * restitution.powi(flight)).sum();
     (2.0 / BALL.g).sqrt() * (1.0 + flights)
+}
+
+/// A mass on a spring, and a wall that takes a part of its velocity.
+#[feedback_system(
+    coordinates(x),
+    momenta(p),
+    hamiltonian = (p.powi(2) + x.powi(2)) / 2,
+    event(wall = x + 1 / 2, falling, reset(p = -e * p))
+)]
+struct Walled {
+    e: f64,
+}
+
+/// Position and momentum at a time after the mass is let go at x = 1: arcs of circles, from wall to wall.
+fn between_walls(e: f64, time: f64) -> [f64; 2] {
+    let (mut x, mut p, mut left): (f64, f64, f64) = (1.0, 0.0, time);
+    loop {
+        let (size, phase) = (x.hypot(p), (-p).atan2(x));
+        let until_wall = (-0.5 / size).acos() - phase;
+        if until_wall > left {
+            return [size * (phase + left).cos(), -size * (phase + left).sin()];
+        }
+        left -= until_wall;
+        (x, p) = (-0.5, e * size * (phase + until_wall).sin());
+    }
+}
+
+#[test]
+fn methods_keep_their_orders_through_resets() {
+    let system = Walled { e: 0.9 };
+    let error = |method: Method, until: f64| {
+        let run = Simulation::new(&system, WalledState { x: 1.0, p: 0.0 }).unwrap().run(method, until).unwrap();
+        let [x, p] = between_walls(system.e, until);
+        assert_eq!(run.events().len(), if until < 6.0 { 1 } else { 2 });
+        (run.state().x - x).abs().max((run.state().p - p).abs())
+    };
+    for until in [3.0, 10.0] {
+        let slope_of =
+            |method: fn(f64) -> Method, h: f64| (error(method(h), until) / error(method(h / 4.0), until)).log2() / 2.0;
+        for (method, h, order) in [
+            ((|h| Method::Rk4 { h }) as fn(f64) -> Method, 0.1, 4.0),
+            (|h| Method::Heun { h }, 0.01, 2.0),
+            (|h| Method::Midpoint { h }, 0.01, 2.0),
+        ] {
+            let slope = slope_of(method, h);
+            assert!((slope - order).abs() < 0.1, "{:?} until {until}: {slope}", method(h));
+        }
+        assert!(error(FINE, until) < 5e-13, "{:e}", error(FINE, until));
+    }
 }
 
 /// Free fall is exact by the methods of order 2 and above.
