@@ -17,7 +17,6 @@
 //! [`Expression`]s back, and everything after that happens without the lock.
 
 pub(crate) mod circle;
-pub mod factored;
 pub(crate) mod parts;
 pub(crate) mod work;
 
@@ -439,7 +438,14 @@ impl Hash for Expression {
 
 /// The nearest double; infinite where the number is out of range.
 pub fn to_f64(number: &BigRational) -> f64 {
-    number.to_f64().unwrap_or(f64::NAN)
+    // A quotient of doubles has one rounding, and needs no division of long numbers.
+    let is_double = |part: &BigInt| part.bits() - part.trailing_zeros().unwrap_or(0) <= 53 && part.bits() < 1_000;
+    let value = if is_double(number.numer()) && is_double(number.denom()) {
+        number.numer().to_f64().zip(number.denom().to_f64()).map(|(above, below)| above / below)
+    } else {
+        number.to_f64()
+    };
+    value.unwrap_or(f64::NAN)
 }
 
 impl Add for Expression {
@@ -478,7 +484,26 @@ impl From<Symbol> for Expression {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expression, Symbol};
+    use num_bigint::BigInt;
+    use num_rational::BigRational;
+
+    use super::{Expression, Symbol, to_f64};
+
+    /// A decimal as the standard library reads it.
+    #[test]
+    fn the_nearest_double_is_that_of_its_digits() {
+        let mut digits = 1_234_567_890_123_456_789_u64;
+        for exponent in (-330..310).step_by(7).chain([-16, -15, -3, 0, 3]) {
+            for length in [1, 3, 15, 16, 17, 19] {
+                digits = digits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let number = digits % 10_u64.pow(length);
+                let power = BigInt::from(10).pow(i32::unsigned_abs(exponent));
+                let (above, below) = if exponent < 0 { (1.into(), power) } else { (power, 1.into()) };
+                let exact = BigRational::new(BigInt::from(number) * above, below);
+                assert_eq!(Ok(to_f64(&exact)), format!("{number}e{exponent}").parse(), "{number}e{exponent}");
+            }
+        }
+    }
 
     #[test]
     fn what_is_flattened_keeps_its_value() {

@@ -1,5 +1,6 @@
 //! Input that no user writes on purpose: everything ends in messages, and on a test's small stack.
 
+use fbint_macros_core::text::models;
 use proptest::prelude::*;
 
 use super::common;
@@ -170,6 +171,31 @@ fn expressions_that_double_are_a_message() {
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0}", i - 1)).collect();
     let doubling = format!("{}, define(d0 = {matrices}, {})", declare("d199.trace()"), links.join(", "));
     assert!(only_message(&doubling).contains("products of 16384 factors"));
+}
+
+/// d is 2^n d0 - (2^n - 1) q[1], and a sum of 2^(n + 1) terms when the sums within it are resolved.
+#[test]
+fn sums_that_double_are_derived() {
+    const LINKS: i32 = 40;
+    let links = (1..=LINKS).map(|i| format!("d{i} = d{0} - (q[1] - d{0})", i - 1));
+    let defined = format!("define(d0 = q[0] + 2, {})", links.collect::<Vec<_>>().join(", "));
+    let d = format!("d{LINKS}");
+    let canonical = "coordinates(q: [2]), momenta(p: [2])";
+    let lagrangian = "coordinates(q: [2]), velocities(v: [2])";
+    let slope = 2_i64.pow(LINKS as u32);
+    for (keys, expected) in [
+        (format!("{canonical}, {defined}, hamiltonian = p.norm_squared() / 2 + {d}"), format!("d p[0]/dt = -{slope}")),
+        (
+            format!("{canonical}, {defined}, hamiltonian = p.norm_squared() / 2, constraint(c = {d})"),
+            format!("{{c, H}} = {slope}*p[0]"),
+        ),
+        (format!("{lagrangian}, {defined}, lagrangian = v.norm_squared() / 2 + {d}"), format!("a[v[0]] = {slope}")),
+        (format!("state(q: [2]), {defined}, dynamics(q = vector![{d}, q[0]])"), format!("{slope}*q[0]")),
+    ] {
+        let mut models = models(&format!("#[feedback_system({keys})] struct S;")).expect("a model");
+        let equations = models.remove(0).equations;
+        assert!(equations.contains(&expected), "{keys}: {equations}");
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The border to Symbolica: what goes in comes out.
 
 use fbint_macros_core::algebra::symbolic::{Expr, session};
-use fbint_macros_core::expression::factored::factored;
 use fbint_macros_core::expression::{Expression, Function, Symbol};
+use fbint_macros_core::mechanics::factored::factored;
 use num_rational::BigRational;
 
 fn v(index: u32) -> Expression {

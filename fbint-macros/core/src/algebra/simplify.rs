@@ -6,10 +6,10 @@ use super::expansion::{expanded, in_lowest_terms};
 use super::vanishing;
 use crate::algebra::symbolic::Expr;
 use crate::expression::circle;
-use crate::expression::factored::factored;
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Function};
-use crate::mechanics::Simplify;
+use crate::mechanics::factored::factored;
+use crate::mechanics::{Simplify, is_long};
 use crate::proofs::vanishes_identically;
 
 /// The computer-algebra system.
@@ -32,6 +32,9 @@ impl Simplify for Algebra {
     }
 
     fn cancelled(&self, expression: &Expression) -> Option<Expression> {
+        if is_long(expression) {
+            return Some(expression.clone());
+        }
         let own = Expr::read(expression).write()?;
         let shorter = in_lowest_terms(&own).filter(|quotient| quotient.operations() < own.operations());
         Some(factored(&shorter.unwrap_or(own)))

@@ -11,9 +11,9 @@ use super::quantities::each_member;
 use super::scope::{Poison, Reported, Scope, Settlement, every};
 use super::value::ShapedExpression;
 use crate::derivation::{Dynamics, Role, Symbols};
-use crate::expression::factored::collected;
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
+use crate::mechanics::factored::collected;
 use crate::numbers::derivative;
 use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, peel};
 

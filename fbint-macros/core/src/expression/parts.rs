@@ -35,13 +35,18 @@ impl Identity {
     }
 
     /// The identity of a power.
-    pub(super) fn of_power(base: &Expression, exponent: &BigRational) -> Self {
+    pub(crate) fn of_power(base: &Expression, exponent: &BigRational) -> Self {
         Self::of((5_u8, base.identity(), exponent.numer(), exponent.denom()))
     }
 
     /// The identity of things in any order.
-    pub(super) fn of_all(all: impl Iterator<Item = Self>) -> Self {
-        Self(all.fold(0, |sum: u128, identity| sum.wrapping_add(identity.with(0).0)))
+    pub(crate) fn of_all(all: impl IntoIterator<Item = Self>) -> Self {
+        all.into_iter().map(|identity| identity.with(0)).fold(Self(0), Self::joined)
+    }
+
+    /// The identity of things in any order, from identities of some of them and of the others.
+    pub(crate) fn joined(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
     }
 
     /// The identity of a kind of expression with these parts.

@@ -4,6 +4,7 @@
 
 mod dirac;
 mod extent;
+pub mod factored;
 pub(crate) mod motion;
 pub(crate) mod phase_space;
 mod poisson;
@@ -17,7 +18,7 @@ pub use extent::{DerivedExpression, Overlong};
 use phase_space::{Observable, PhaseSpace};
 pub use poisson::NotPoisson;
 pub use rates::claims;
-pub use simplify::{Collect, Simplify};
+pub use simplify::{Collect, Simplify, is_long};
 use written::Written;
 
 use crate::derivation::table::Table;

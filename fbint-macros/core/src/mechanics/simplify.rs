@@ -1,13 +1,18 @@
 //! The step that brings derived expressions into shorter forms: exact differentiation writes every term, and some terms of its sums cancel.
 
+use super::factored::collected;
 use crate::expression::Expression;
 use crate::expression::circle;
-use crate::expression::factored::collected;
 use crate::expression::parts::Results;
 use crate::proofs::Vanishing;
 
 /// Expressions with more operations are left as they are: what is made of them is refused as too long, or would be after minutes.
 const MOST_OPERATIONS: usize = 50_000;
+
+/// Whether an expression has more operations than that when it is written out.
+pub fn is_long(expression: &Expression) -> bool {
+    expression.operations() > MOST_OPERATIONS
+}
 
 /// Brings expressions into shorter forms.
 pub trait Simplify {
@@ -16,7 +21,7 @@ pub trait Simplify {
 
     /// The same, unless the expression is too long for that.
     fn simplified(&self, expression: &Expression) -> Option<Expression> {
-        if expression.operations() > MOST_OPERATIONS { Some(expression.clone()) } else { self.shortened(expression) }
+        if is_long(expression) { Some(expression.clone()) } else { self.shortened(expression) }
     }
 
     /// An equal quotient in its lowest terms, where that is shorter; `None` if it is not a finite real expression.

@@ -4,28 +4,46 @@
 //! in another way: y + (s - x) has fewer digits, and x^2 y^2 overflows earlier. So what is declared keeps its form, and in what is derived,
 //! declared sums are found by their terms.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use num_rational::BigRational;
 
 use crate::derivation::{Problem, Quantity};
-use crate::expression::Expression;
 use crate::expression::parts::Results;
+use crate::expression::{Expression, Identity};
 
 /// The declared sums whose order matters: sums of three terms or more.
 pub(super) struct Written {
-    /// By their terms in order, with all sums within resolved.
-    sums: BTreeMap<Vec<Expression>, Expression>,
-    /// The numbers of their terms.
-    lengths: BTreeSet<usize>,
+    sums: HashMap<Terms, Expression>,
+    /// The terms of parts, and of minus these.
+    terms: [Results<Terms>; 2],
     /// The parts that are restored already.
     restored: Results<Expression>,
 }
 
+/// The terms of a sum with all sums within resolved, in any order: their number, and an identity of all of them. There may be too many to
+/// list, because a sum that occurs in several places has its terms in each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Terms {
+    count: usize,
+    identity: Identity,
+}
+
+impl Terms {
+    fn one(term: &Expression) -> Self {
+        Self { count: 1, identity: Identity::of_all([term.identity()]) }
+    }
+
+    fn joined(self, other: Self) -> Self {
+        Self { count: self.count.saturating_add(other.count), identity: self.identity.joined(other.identity) }
+    }
+}
+
 impl Written {
     pub(super) fn of(problem: &Problem) -> Self {
-        let mut written = Self { sums: BTreeMap::new(), lengths: BTreeSet::new(), restored: Results::default() };
+        let (terms, restored) = Default::default();
+        let mut written = Self { sums: HashMap::new(), terms, restored };
         let is_derived =
             |quantity: Quantity| !matches!(quantity, Quantity::Poisson | Quantity::Output(_) | Quantity::Law(_));
         let functions = problem.functions().into_iter().filter(|(quantity, _)| is_derived(*quantity));
@@ -35,12 +53,25 @@ impl Written {
 
     fn collect(&mut self, expression: &Expression) {
         for sum in expression.nodes().filter(|node| matches!(node, Expression::Sum(_))) {
-            let terms = terms(sum);
-            if terms.len() > 2 {
-                self.lengths.insert(terms.len());
+            let terms = self.terms(sum, false);
+            if terms.count > 2 {
                 self.sums.entry(terms).or_insert_with(|| sum.clone());
             }
         }
+    }
+
+    fn terms(&self, expression: &Expression, is_negated: bool) -> Terms {
+        self.terms[usize::from(is_negated)].of(expression, || match expression {
+            Expression::Sum(inner) => {
+                let terms = inner.iter().map(|term| self.terms(term, is_negated));
+                terms.reduce(Terms::joined).unwrap_or_else(|| Terms::one(expression))
+            }
+            Expression::Product(factors) if factors.len() == 2 && factors[0] == Expression::integer(-1) => {
+                self.terms(&factors[1], !is_negated)
+            }
+            term if is_negated => Terms::one(&-term.clone()),
+            term => Terms::one(term),
+        })
     }
 
     /// A declared function, as the algebra has it if that takes fewer operations.
@@ -55,11 +86,11 @@ impl Written {
 
     /// A declared sum, or minus one, in its declared form.
     fn as_declared(&self, restored: Expression) -> Expression {
-        if !matches!(restored, Expression::Sum(_)) || !self.lengths.contains(&count(&restored)) {
+        if !matches!(restored, Expression::Sum(_)) {
             return restored;
         }
-        let (as_it_is, negated) = (self.sums.get(&terms(&restored)), self.sums.get(&terms(&-restored.clone())));
-        match (as_it_is, negated) {
+        let declared = |is_negated| self.sums.get(&self.terms(&restored, is_negated));
+        match (declared(false), declared(true)) {
             (Some(sum), _) => sum.clone(),
             (None, Some(sum)) => -sum.clone(),
             (None, None) => restored,
@@ -80,34 +111,4 @@ fn squares_of_factors(expression: Expression) -> Expression {
         [] => Expression::one(),
     });
     Expression::product(pairs)
-}
-
-/// The terms of a sum of sums, in an order that does not depend on how it is written.
-fn terms(sum: &Expression) -> Vec<Expression> {
-    let mut terms = Vec::new();
-    push_terms(sum, false, &mut terms);
-    terms.sort();
-    terms
-}
-
-/// The number of the [`terms`].
-fn count(expression: &Expression) -> usize {
-    match expression {
-        Expression::Sum(inner) => inner.iter().map(count).sum(),
-        Expression::Product(factors) if factors.len() == 2 && factors[0] == Expression::integer(-1) => {
-            count(&factors[1])
-        }
-        _ => 1,
-    }
-}
-
-fn push_terms(expression: &Expression, negated: bool, terms: &mut Vec<Expression>) {
-    match expression {
-        Expression::Sum(inner) => inner.iter().for_each(|term| push_terms(term, negated, terms)),
-        Expression::Product(factors) if factors.len() == 2 && factors[0] == Expression::integer(-1) => {
-            push_terms(&factors[1], !negated, terms);
-        }
-        term if negated => terms.push(-term.clone()),
-        term => terms.push(term.clone()),
-    }
 }

@@ -4,6 +4,7 @@
 //! denominator, a product of decimals is reduced as it is, and a sum is after a few divisions by 5.
 
 use num_bigint::BigInt;
+use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
@@ -115,6 +116,19 @@ impl Coefficient {
         Self { numerator, denominator, twos: self.twos * factor, fives: self.fives * factor }
     }
 
+    /// What the numerators of two fractions share, over what their denominators do. Neither is 0.
+    pub(crate) fn shared(&self, other: &Self) -> Self {
+        let exponent = |one: i64, other: i64| {
+            if one.signum() == other.signum() { one.signum() * one.abs().min(other.abs()) } else { 0 }
+        };
+        Self {
+            numerator: self.numerator.gcd(&other.numerator),
+            denominator: self.denominator.gcd(&other.denominator),
+            twos: exponent(self.twos, other.twos),
+            fives: exponent(self.fives, other.fives),
+        }
+    }
+
     /// The number times a power of 2.
     pub(crate) fn shifted(self, by: i64) -> Self {
         Self { twos: self.twos + by, ..self }
@@ -195,6 +209,10 @@ mod tests {
                 let y = Coefficient::from(b);
                 assert_eq!(x.plus(&y), Coefficient::from(&(a + b)), "{a} + {b}");
                 assert_eq!(x.times(&y), Coefficient::from(&(a * b)), "{a} {b}");
+                if !a.is_zero() && !b.is_zero() {
+                    let shared = BigRational::new(a.numer().gcd(b.numer()), a.denom().gcd(b.denom()));
+                    assert_eq!(x.shared(&y), Coefficient::from(&shared), "{a}, {b}");
+                }
             }
         }
     }

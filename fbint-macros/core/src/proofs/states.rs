@@ -10,6 +10,7 @@ use num_traits::Signed;
 
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Integral, SparseRow, Symbols};
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::derivative::{Evaluation, dot};
 use crate::numbers::linear::Balanced;
@@ -173,13 +174,18 @@ pub(super) fn solve(equations: &[VanishingFunction<'_>], mut x: Values) -> Optio
 }
 
 /// The value of an expression if none of its terms cancelled another.
-pub(super) fn magnitude(expression: &Expression, state: &Values) -> f64 {
-    match expression {
-        Expression::Sum(terms) => terms.iter().map(|term| magnitude(term, state)).sum(),
-        Expression::Product(factors) => factors.iter().map(|factor| magnitude(factor, state)).product(),
-        Expression::Power(base, exponent) if exponent.is_positive() => magnitude(base, state).powf(to_f64(exponent)),
-        other => evaluate(other, state).abs(),
+fn magnitude(expression: &Expression, state: &Values) -> f64 {
+    fn of<F: Fn(Symbol) -> f64>(part: &Expression, values: &Evaluation<f64, F>, known: &Results<f64>) -> f64 {
+        known.of(part, || match part {
+            Expression::Sum(terms) => terms.iter().map(|term| of(term, values, known)).sum(),
+            Expression::Product(factors) => factors.iter().map(|factor| of(factor, values, known)).product(),
+            Expression::Power(base, exponent) if exponent.is_positive() => {
+                of(base, values, known).powf(to_f64(exponent))
+            }
+            other => values.number(other).abs(),
+        })
     }
+    of(expression, &Evaluation::new(|symbol| state[symbol]), &Results::default())
 }
 
 /// The state in which these functions vanish that Gauss-Newton steps in precise numbers lead to from one close by. To a multiple zero they
@@ -243,4 +249,19 @@ fn normal_equations<N: Numeric>(rows: &[SparseRow<N>], damping: f64, least: f64)
 
 fn norm<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
     values.into_iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x d - (y - d) with x = 2 and y = 3 takes m to 3 m + 3. Written out, the last has 2^60 terms.
+    #[test]
+    fn magnitudes_of_what_doubles_add_up() {
+        let [x, y] = [0, 1].map(|symbol| Expression::from(Symbol(symbol)));
+        let last = (0..60).fold(x.clone(), |d, _| x.clone() * d.clone() - (y.clone() - d));
+        let state: Values = [2.0, 3.0].into_iter().collect();
+        let expected = 3.5 * 3_f64.powi(60) - 1.5;
+        assert!((magnitude(&last, &state) / expected - 1.0).abs() < 1e-14);
+    }
 }

@@ -9,6 +9,7 @@
 //! Declared sums are added up in the order in which they are written, unless a factor is taken out: people write differences of large
 //! numbers so that they keep their digits.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use num_rational::BigRational;
@@ -57,8 +58,9 @@ pub(crate) struct Lowering<'a> {
     lowered: Results<Monomial>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
-    /// Those sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
-    sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
+    /// Those sums by the factors of their first terms and of their second ones, each with its place in the order in which they were lowered;
+    /// for look-up alone.
+    sums_that_begin: HashMap<Factors, HashMap<Factors, Vec<(usize, Vec<Monomial>)>>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -292,33 +294,34 @@ impl<'a> Lowering<'a> {
                 if is_turned { sum.negated() } else { sum }
             }
         };
-        self.sums_that_begin.entry(key[0].factors.clone()).or_default().push(key.clone());
+        let by_second = self.sums_that_begin.entry(key[0].factors.clone()).or_default();
+        by_second.entry(key[1].factors.clone()).or_default().push((self.sums.len(), key.clone()));
         self.sums.insert(key, result.clone());
         result
     }
 
-    /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum.
+    /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum, of several the one that begins
+    /// with the first of the terms, and of these the one that was lowered first.
     fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
         let coefficients: HashMap<&Factors, &Coefficient> =
             terms.iter().map(|term| (&term.factors, &term.coefficient)).collect();
         let mut best: Option<(&Vec<Monomial>, &Monomial)> = None;
         for first in terms {
-            for known in self.sums_that_begin.get(&first.factors).into_iter().flatten() {
-                let is_longer = best.is_none_or(|(best, _)| known.len() > best.len());
-                let may_be = is_longer
-                    && known.len() < terms.len()
-                    && known.iter().all(|term| coefficients.contains_key(&term.factors));
-                if !may_be {
-                    continue;
-                }
+            let Some(by_second) = self.sums_that_begin.get(&first.factors) else { continue };
+            let longest = best.map_or(0, |(best, _)| best.len());
+            let is_multiple = |known: &[Monomial]| {
                 let begin = &known[0].coefficient;
-                let is_multiple = |term: &Monomial| {
-                    coefficients[&term.factors].times(begin) == term.coefficient.times(&first.coefficient)
-                };
-                if known.iter().all(is_multiple) {
-                    best = Some((known, first));
-                }
-            }
+                known.iter().all(|term| {
+                    let own = coefficients.get(&term.factors);
+                    own.is_some_and(|own| own.times(begin) == term.coefficient.times(&first.coefficient))
+                })
+            };
+            let may_be = |known: &&(usize, Vec<Monomial>)| (longest + 1..terms.len()).contains(&known.1.len());
+            let seconds = terms.iter().filter_map(|second| by_second.get(&second.factors));
+            let mut candidates: Vec<&(usize, Vec<Monomial>)> = seconds.flatten().filter(may_be).collect();
+            candidates.sort_by_key(|(place, known)| (Reverse(known.len()), *place));
+            let found = candidates.into_iter().find(|(_, known)| is_multiple(known));
+            best = found.map(|(_, known)| (known, first)).or(best);
         }
         let (known, first) = best?;
         let factor = first.coefficient.times(&known[0].coefficient.power(-1));

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Identity};
+use crate::numbers::coefficient::Coefficient;
 
 /// The expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
 /// what remains: a x / m + a y / m is a (x + y) / m.
@@ -30,7 +30,7 @@ fn with_like_terms_collected(expression: Expression) -> Expression {
     match &expression {
         Expression::Sum(_) => {
             let mut kinds = Kinds::default();
-            kinds.add(&expression, &BigRational::one());
+            kinds.add(&expression, &Coefficient::one());
             let kinds: Vec<Factors> = kinds.terms.into_iter().filter(|kind| !kind.coefficient.is_zero()).collect();
             if kinds.is_empty() { Expression::zero() } else { factor_sum(kinds) }
         }
@@ -49,23 +49,23 @@ struct Kinds {
 
 impl Kinds {
     /// Adds a number times the terms of a sum, including the terms of sums within.
-    fn add(&mut self, expression: &Expression, number: &BigRational) {
+    fn add(&mut self, expression: &Expression, number: &Coefficient) {
         match expression {
             Expression::Sum(terms) => return terms.iter().for_each(|term| self.add(term, number)),
             Expression::Product(factors) => {
                 if let [Expression::Number(own), sum @ Expression::Sum(_)] = &factors[..] {
-                    return self.add(sum, &(own * number));
+                    return self.add(sum, &Coefficient::from(own).times(number));
                 }
             }
             _ => {}
         }
         let mut term = Factors::of(expression.clone());
         if !number.is_one() {
-            term.coefficient *= number;
+            term.coefficient = term.coefficient.times(number);
         }
         let place = *self.places.entry(term.identity()).or_insert(self.terms.len());
         match self.terms.get_mut(place) {
-            Some(kind) => kind.coefficient += term.coefficient,
+            Some(kind) => kind.coefficient = kind.coefficient.plus(&term.coefficient),
             None => self.terms.push(term),
         }
     }
@@ -73,13 +73,13 @@ impl Kinds {
 
 /// A term of a sum: a number times powers.
 struct Factors {
-    coefficient: BigRational,
+    coefficient: Coefficient,
     powers: Vec<(Expression, BigRational)>,
 }
 
 impl Factors {
     fn of(term: Expression) -> Self {
-        let mut factors = Self { coefficient: BigRational::one(), powers: Vec::new() };
+        let mut factors = Self { coefficient: Coefficient::one(), powers: Vec::new() };
         factors.push(&term, BigRational::one());
         factors
     }
@@ -88,11 +88,9 @@ impl Factors {
         let is_integer = exponent.is_integer();
         let (base, exponent) = match factor {
             Expression::Number(number) if !number.is_zero() && small(&exponent).is_some() => {
-                if exponent.is_one() {
-                    self.coefficient *= number;
-                } else {
-                    self.coefficient *= number.pow(small(&exponent).unwrap_or(1));
-                }
+                let number = Coefficient::from(number);
+                let power = if exponent.is_one() { number } else { number.power(small(&exponent).unwrap_or(1)) };
+                self.coefficient = self.coefficient.times(&power);
                 return;
             }
             Expression::Product(inner) if is_integer => {
@@ -126,14 +124,12 @@ impl Factors {
 
     /// The common part: common divisors above and below the line, and the smaller power of each base.
     fn shared(&self, other: &Self) -> Self {
-        let numerator = self.coefficient.numer().gcd(other.coefficient.numer());
-        let denominator = self.coefficient.denom().gcd(other.coefficient.denom());
         let powers = self.powers.iter().filter_map(|(base, mine)| {
             let theirs = other.exponent(base)?;
             let smaller = if mine.abs() < theirs.abs() { mine } else { theirs };
             (mine.is_positive() == theirs.is_positive()).then(|| (base.clone(), smaller.clone()))
         });
-        Self { coefficient: BigRational::new(numerator, denominator), powers: powers.collect() }
+        Self { coefficient: self.coefficient.shared(&other.coefficient), powers: powers.collect() }
     }
 
     fn divided_by(&self, divisor: &Self) -> Self {
@@ -145,7 +141,7 @@ impl Factors {
         let coefficient = if divisor.coefficient.is_one() {
             self.coefficient.clone()
         } else {
-            &self.coefficient / &divisor.coefficient
+            self.coefficient.times(&divisor.coefficient.power(-1))
         };
         Self { coefficient, powers: powers.collect() }
     }
@@ -154,7 +150,9 @@ impl Factors {
         let power = |(base, exponent): (Expression, BigRational)| {
             if exponent.is_one() { base } else { Expression::Power(Arc::new(base), exponent) }
         };
-        std::iter::once(Expression::Number(self.coefficient)).chain(self.powers.into_iter().map(power)).collect()
+        std::iter::once(Expression::Number(self.coefficient.rational()))
+            .chain(self.powers.into_iter().map(power))
+            .collect()
     }
 }
 
