@@ -1,6 +1,7 @@
 //! The CPU seconds from a declaration to verified programs, without computer algebra, and the operations of the field.
 //!
-//! `cargo bench -p fbint-macros-core --profile wheel` measures all declarations; words behind `--` select those whose names contain one.
+//! `cargo bench -p fbint-macros-core --profile wheel` measures all declarations; words behind `--` select those whose names contain one, and
+//! paths of files add their declarations.
 //! BENCHMARKS.md has the table. The arms and the quadruped are written by a converter from their public URDFs.
 
 use std::fs;
@@ -21,12 +22,15 @@ const STACK: usize = 1 << 30;
 
 fn main() {
     let meant: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    for (name, declaration) in declarations() {
-        if meant.is_empty() || meant.iter().any(|word| name.contains(word.as_str())) {
-            let derived = thread::Builder::new().stack_size(STACK).spawn(move || derive(&declaration));
-            let (seconds, outcome) = derived.expect("a thread").join().expect("no panic");
-            println!("| {name} | {seconds:.2} | {outcome} |");
-        }
+    let (files, words): (Vec<String>, Vec<String>) = meant.into_iter().partition(|word| word.ends_with(".rs"));
+    let is_meant = |name: &str| words.iter().any(|word| name.contains(word)) || words.is_empty() && files.is_empty();
+    let own = declarations().into_iter().filter(|(name, _)| is_meant(name));
+    let own = own.map(|(name, declaration)| (name.to_owned(), declaration));
+    let given = files.iter().map(|file| (file.clone(), fs::read_to_string(file).expect("a file")));
+    for (name, declaration) in own.chain(given) {
+        let derived = thread::Builder::new().stack_size(STACK).spawn(move || derive(&declaration));
+        let (seconds, outcome) = derived.expect("a thread").join().expect("no panic");
+        println!("| {name} | {seconds:.2} | {outcome} |");
     }
 }
 
