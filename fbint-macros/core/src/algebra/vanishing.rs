@@ -114,16 +114,6 @@ mod tests {
         }
     }
 
-    /// Written out it has 2^60 terms, which nobody waits for.
-    #[test]
-    fn what_doubles_is_not_tried() {
-        let [x, y] = [0, 1].map(|symbol| Expression::from(Symbol(symbol)));
-        let doubled = |d: Expression| d.clone() * x.clone() + (d + Expression::one()) * y.clone();
-        let long = (0..60).fold(x.clone(), |d, _| doubled(d));
-        let decided = session(|| vanishes_where(&(long.clone() - long), &[&x]));
-        assert!(!decided.expect("a session"));
-    }
-
     /// The divisor vanishes as well: the quotient has a value, which is not 0, or it has none.
     #[test]
     fn what_vanishes_is_not_cleared() {

@@ -116,7 +116,7 @@ impl Coefficient {
         Self { numerator, denominator, twos: self.twos * factor, fives: self.fives * factor }
     }
 
-    /// What the numerators of two fractions share, over what their denominators do. Neither is 0.
+    /// The greatest common divisor of the numerators over the one of the denominators. Neither number is 0.
     pub(crate) fn shared(&self, other: &Self) -> Self {
         let exponent = |one: i64, other: i64| {
             if one.signum() == other.signum() { one.signum() * one.abs().min(other.abs()) } else { 0 }
