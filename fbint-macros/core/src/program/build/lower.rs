@@ -58,10 +58,12 @@ pub(crate) struct Lowering<'a> {
     lowered: Results<Monomial>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
-    /// Those sums by the factors of their first terms and of their second ones, each with its place in the order in which they were lowered;
-    /// for look-up alone.
-    sums_that_begin: HashMap<Factors, HashMap<Factors, Vec<(usize, Vec<Monomial>)>>>,
+    /// Those sums by the factors of their first terms and of their second ones, for look-up alone.
+    sums_that_begin: HashMap<Factors, HashMap<Factors, Vec<KnownSum>>>,
 }
+
+/// The place of a sum in the order in which sums were lowered, and its terms.
+type KnownSum = (usize, Vec<Monomial>);
 
 impl<'a> Lowering<'a> {
     pub(crate) fn new(symbols: &'a Symbols) -> Self {
@@ -316,9 +318,9 @@ impl<'a> Lowering<'a> {
                     own.is_some_and(|own| own.times(begin) == term.coefficient.times(&first.coefficient))
                 })
             };
-            let may_be = |known: &&(usize, Vec<Monomial>)| (longest + 1..terms.len()).contains(&known.1.len());
+            let may_be = |known: &&KnownSum| (longest + 1..terms.len()).contains(&known.1.len());
             let seconds = terms.iter().filter_map(|second| by_second.get(&second.factors));
-            let mut candidates: Vec<&(usize, Vec<Monomial>)> = seconds.flatten().filter(may_be).collect();
+            let mut candidates: Vec<&KnownSum> = seconds.flatten().filter(may_be).collect();
             candidates.sort_by_key(|(place, known)| (Reverse(known.len()), *place));
             let found = candidates.into_iter().find(|(_, known)| is_multiple(known));
             best = found.map(|(_, known)| (known, first)).or(best);
