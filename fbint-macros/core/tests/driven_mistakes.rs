@@ -29,7 +29,7 @@ fn what_is_no_mistake_has_none() {
 const MISTAKES: &[Case] = &[
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, force(x = -p)",
         &[("x",
-            "`x` is not a momentum; `force` is for `p`")]),
+            "`x` is not a momentum\nhelp: write `p = ..`")]),
     ("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, force(pp = -p)",
         &[("pp",
             "`pp` is not a momentum\nhelp: did you mean `p`?")]),
@@ -59,7 +59,7 @@ const MISTAKES: &[Case] = &[
             "`multiplier` has a value only in an `output`: the multipliers follow from the equations that this expression is part of")]),
     ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2, force(x = -v)",
         &[("x",
-            "`x` is not a velocity; `force` is for `v`")]),
+            "`x` is not a velocity\nhelp: write `v = ..`")]),
     ("coordinates(x), velocities(v), lagrangian = v.powi(2) / 2, force(w = -v)",
         &[("w",
             "`w` is not a velocity; `force` is for `v`")]),

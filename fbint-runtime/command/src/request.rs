@@ -29,7 +29,7 @@ use crate::models::file::model_in;
 use crate::request::dense::Dense;
 use crate::runs::job::{Job, in_terms_of_options};
 use crate::runs::pictures::Pictures;
-use crate::runs::report::{doubt, open_inputs, report};
+use crate::runs::report::{begun_anew, doubt, open_inputs, report};
 use crate::runs::{record, run};
 use crate::words::complaint::{of_command_line, one_line};
 use crate::words::names::TIME;
@@ -40,6 +40,8 @@ use fbint_catalogue::{AnyModel, Entry, Law, Observer, Plan, Run, Sample};
 pub struct Request {
     pub(crate) job: Job,
     is_dense: bool,
+    /// Whether its start is the end of another run.
+    continues: bool,
 }
 
 /// The model, the start and the plan of a run.
@@ -136,7 +138,7 @@ impl Request {
         let mut options = options::of_run(model, options)?;
         options.integration.functions = functions;
         let job = run::resolved(models, &options).map_err(|error| told(&error.to_string()))?;
-        Ok(Self { job, is_dense: false })
+        Ok(Self { job, is_dense: false, continues: false })
     }
 
     /// The run that a record describes, and the text that declares its model, unless the program has it. The model has the code that the
@@ -152,7 +154,7 @@ impl Request {
         };
         let mut job = job.map_err(|error| told(&error.to_string()))?;
         let text = job.text.take().map(|text| DeclaringText { text, model: model_in(&job.model).map(str::to_owned) });
-        Ok((Self { job, is_dense: false }, text))
+        Ok((Self { job, is_dense: false, continues: false }, text))
     }
 
     /// The run of the model of this name.
@@ -226,6 +228,11 @@ impl Request {
         Self { is_dense: true, ..self }
     }
 
+    /// The run as the continuation of another one, whose report says what begins anew.
+    pub fn continuing(self) -> Self {
+        Self { continues: true, ..self }
+    }
+
     /// The model, the start and the plan of the run.
     ///
     /// # Errors
@@ -256,8 +263,7 @@ impl Request {
                 Ok(CompletedRun {
                     columns: self.columns(&*model, &run.trajectory).map_err(|error| refused(error.into()))?,
                     dense: Dense::take(&mut run),
-                    report: report(&self.job, &*model, &run)
-                        + open_inputs(&*model).map_or(String::new(), |note| note + "\n").as_str(),
+                    report: report(&self.job, &*model, &run) + self.notes(&*model).as_str(),
                     doubt: doubt(&run).map(|doubt| told(&doubt)),
                     summary: record::summary(&*model, &run).map_err(refused)?,
                     run,
@@ -273,6 +279,12 @@ impl Request {
             Err(error @ Memory { .. }) => Err(refused(error.into())),
             Err(error) => Err(refused(in_terms_of_options(error))),
         }
+    }
+
+    /// The inputs that nothing gives, and what a continued run begins anew, a line for each.
+    fn notes(&self, model: &dyn AnyModel) -> String {
+        let anew = self.continues.then(|| begun_anew(&self.job, model)).flatten();
+        open_inputs(model).into_iter().chain(anew).map(|note| note + "\n").collect()
     }
 
     /// Writes the figure of the run with the panels that are asked for, as `--plot` and `--of` do. `observer` sees what is integrated for

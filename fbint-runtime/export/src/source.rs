@@ -53,15 +53,16 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     items
 }
 
-/// Whether an item is a struct with the attribute.
+/// Whether an item has the attribute, or is a struct with one that begins like it: those that are no models are reported as mistakes.
 fn declares(item: &[TokenTree]) -> bool {
     let is_struct = item.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "struct"));
+    let is_meant = |word: &str| word == ATTRIBUTE || is_struct && word.starts_with("feedback");
     let names = |group: &Group| {
         let mut words =
             group.stream().into_iter().take_while(|token| group_of(token, Delimiter::Parenthesis).is_none());
-        words.any(|token| matches!(token, TokenTree::Ident(word) if word == ATTRIBUTE))
+        words.any(|token| matches!(token, TokenTree::Ident(word) if is_meant(&word.to_string())))
     };
-    is_struct && item.iter().filter_map(|token| group_of(token, Delimiter::Bracket)).any(names)
+    item.iter().filter_map(|token| group_of(token, Delimiter::Bracket)).any(names)
 }
 
 fn group_of(token: &TokenTree, delimiter: Delimiter) -> Option<&Group> {

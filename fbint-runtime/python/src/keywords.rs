@@ -79,6 +79,8 @@ pub(crate) struct Options {
     pub(crate) of_command: Vec<CommandOption>,
     pub(crate) t_eval: Option<Vec<f64>>,
     pub(crate) dense_output: bool,
+    /// Whether the start is the end of a run.
+    pub(crate) continues: bool,
     /// Inputs that functions give.
     pub(crate) functions: Functions,
 }
@@ -111,6 +113,7 @@ impl Keyword {
             KeywordType::Switch => {}
             KeywordType::Gains => of_command.push((name, Some(gains(name, value)?))),
             KeywordType::Entries => {
+                options.continues |= name == "start" && value.is_instance_of::<Run>();
                 let entries = entries_of_state(name, value, state)?;
                 of_command.extend(entries.into_iter().map(|(entry, value)| (name, Some(format!("{entry}={value:?}")))));
             }

@@ -110,12 +110,13 @@ impl Model {
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Run>> {
         let source = &self.source;
-        let Options { of_command: options, t_eval, dense_output, functions: Functions { laws, raised } } =
+        let Options { of_command: options, t_eval, dense_output, continues, functions: Functions { laws, raised } } =
             self.options(&*source.load(), until, keywords, &keywords::OF_RUNS)?;
 
         integrated(py, source, &raised, || {
             let request = Request::with_functions(source.models(), &source.entry.name, options, laws)?;
             let request = if dense_output { request.dense() } else { request };
+            let request = if continues { request.continuing() } else { request };
             match t_eval {
                 Some(times) => request.sampled_at(times),
                 None => Ok(request),

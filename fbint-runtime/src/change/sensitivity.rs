@@ -29,8 +29,8 @@ const MOST_CHECKPOINTS: usize = 64;
 /// [`projected`](Self::projected), of runs whose states are projected after each step.
 ///
 /// Steps have a fixed size, parameters are constant, and inputs follow their declared laws or are constant: a law is differentiated by the
-/// state and the parameters, and is not sampled. A derivative is exact for the numbers that the method computes, up to
-/// rounding; where a run leaves the range of its field, it is not a number.
+/// state and the parameters. Declared events neither end nor change the run. A derivative is exact for the numbers that the method
+/// computes, up to rounding; where a run leaves the range of its field, it is not a number.
 ///
 /// Everything that a [projection](Projector) depends on takes part: the targets of energies and invariants, which are their values at the
 /// start, S, the estimates of errors by which entries of the state are moved, and the derivative with which a step begins. R alone, the
@@ -75,6 +75,25 @@ const MOST_CHECKPOINTS: usize = 64;
 /// let (_, gradient) = held.gradient(&RK4, [1.0, 0.0], 0.01, 100, 4, |x| [x[0], 0.0]);
 /// assert!((gradient.parameters[0] + 1.0_f64.cos() * 1.0_f64.sin() / 2.0).abs() < 1e-8);
 /// ```
+///
+/// Laws that are sampled do not compile: between two samples the inputs depend on the state at the last one.
+///
+/// ```compile_fail,E0080
+/// use fbint_runtime::{FeedbackSystem, Sensitivity, feedback_system};
+///
+/// /// A mass with a controller.
+/// #[feedback_system(
+///     coordinates(q),
+///     velocities(v),
+///     lagrangian = m * v.powi(2) / 2,
+///     input(thrust = -q - v, every = 0.1),
+///     force(v = thrust),
+///     derivatives,
+/// )]
+/// pub struct Mass { pub m: f64 }
+///
+/// let mass = Sensitivity::<Mass>::new(Mass { m: 1.0 }.prepare());
+/// ```
 #[derive_where(Clone, Debug)]
 pub struct Sensitivity<S: DifferentiableSystem> {
     system: S::Prepared<f64>,
@@ -85,11 +104,19 @@ pub struct Sensitivity<S: DifferentiableSystem> {
 impl<S: DifferentiableSystem> Sensitivity<S> {
     /// Derivatives of runs with the field X of a system with its parameters, and with its inputs if it has any.
     pub fn new(system: S::Prepared<f64>) -> Self {
+        const { Self::FOLLOWS_LAWS }
         Self { system, law: None, projection: None }
     }
 
+    /// Fails to compile for laws that are sampled.
+    const FOLLOWS_LAWS: () = assert!(
+        S::FACTS.law_delay.is_none(),
+        "the laws of this system's inputs are sampled, and derivatives of a run are of laws that are followed: leave out `every`"
+    );
+
     /// Derivatives of runs with feedback.
     pub(crate) fn with_feedback(system: S::Prepared<f64>, gains: Integrals<S>, targets: Integrals<S>) -> Self {
+        const { Self::FOLLOWS_LAWS }
         Self { system, law: Some(Law { gains, targets }), projection: None }
     }
 

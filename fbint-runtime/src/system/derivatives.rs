@@ -4,7 +4,7 @@ use derive_where::derive_where;
 
 use crate::numbers::entries::{Entries, Entry};
 use crate::numbers::scalar::Scalar;
-use crate::system::traits::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::traits::{GeneratedSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose derivatives are generated, too: of X, of the field with feedback, of F and of the declared outputs.
 ///
@@ -60,7 +60,7 @@ use crate::system::traits::{FeedbackSystem, Integrals, PreparedSystem, Vector};
     label = "its declaration lacks the key `derivatives`",
     note = "add `derivatives` to its `#[feedback_system(..)]`"
 )]
-pub trait DifferentiableSystem: FeedbackSystem {
+pub trait DifferentiableSystem: GeneratedSystem {
     /// An array with an entry for each parameter, see [`parameter_names`](crate::SystemFacts::parameter_names).
     type ByParameters<T: Entry>: Entries<T>;
     /// An array with an entry for each input, see [`input_names`](crate::SystemFacts::input_names); none where the system has none.

@@ -146,7 +146,8 @@ fn whole(scope: &Scope, written: &Expr) -> Reported<usize> {
 fn law(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
     let message = |input: &str| {
         let what = "it is a function of the state, the time and the parameters";
-        format!("the law of `{}` contains the input `{input}`: {what}", named.name)
+        let remedy = "name what both have in common by `define`";
+        format!("the law of `{}` contains the input `{input}`: {what}\nhelp: {remedy}", named.name)
     };
     let mut all = Vec::new();
     each_member(scope, named.family.as_ref(), |scope, _| {

@@ -31,7 +31,7 @@ const ALIASES: [(&[&str], &str); 18] = [
 ];
 
 /// Functions and operators of other languages that need a rewrite rather than another name.
-const FOREIGN: [(&[&str], &str); 25] = [
+const FOREIGN: [(&[&str], &str); 28] = [
     (&["pow", "power"], "a power is written `x.powi(2)` or `x.powf(1.5)`"),
     (
         &["square", "squared", "sqr", "sq"],
@@ -71,6 +71,15 @@ const FOREIGN: [(&[&str], &str); 25] = [
     ),
     (&["len", "size", "shape"], "sizes are those of the declaration\nhelp: write the number"),
     (&["rational", "fraction", "frac"], "a quotient of numbers is exact\nhelp: write `1 / 2`"),
+    (&["sin_cos", "sincos"], "write `x.sin()` and `x.cos()`"),
+    (
+        &["interp", "interp1", "interpolate", "lookup", "spline"],
+        "a table belongs to a run\nhelp: declare an `input`, and give it the table",
+    ),
+    (
+        &["rand", "randn", "random", "noise"],
+        "equal states have equal rates\nhelp: give random numbers to an `input`, or vary a parameter in an ensemble",
+    ),
     (&["sum", "prod", "range"], "a sum is written `(0..3).map(|i| ..).sum()`"),
 ];
 
@@ -149,6 +158,11 @@ pub(super) fn as_method(name: &str, arguments: &[&Expr]) -> Option<(&'static str
     let reference = if takes_reference { "&" } else { "" };
     let others: Vec<String> = others.iter().map(|other| format!("{reference}{}", short(other))).collect();
     let call = || format!("write `{}.{method}({})`", receiver(first), others.join(", "));
+    // `max(a, b, c)`
+    if matches!(method, "max" | "min") && others.len() > 1 {
+        let calls: String = others.iter().map(|other| format!(".{method}({other})")).collect();
+        return Some((method, format!("write `{}{calls}`", receiver(first))));
+    }
     (others.len() == *count).then(|| (method, call()))
 }
 
@@ -159,7 +173,7 @@ fn short(expression: &Expr) -> String {
 }
 
 /// An expression before the point of a method.
-fn receiver(expression: &Expr) -> String {
+pub(super) fn receiver(expression: &Expr) -> String {
     let expression = if let Expr::Reference(inner) = expression { &inner.expr } else { expression };
     let text = written_or(expression, "x");
     let is_whole = matches!(

@@ -121,7 +121,8 @@ impl Scope<'_> {
             return self.unknown_function(call, path, &name);
         };
         if call.args.len() != *count {
-            let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
+            let remedy = if name == "zeros" { "\nhelp: write `zeros(3, 1)` for a vector of 3" } else { "" };
+            let message = format!("`{name}` takes {}, not {}{remedy}", arguments(*count), call.args.len());
             return self.fail(path, message);
         }
         function(self, call)

@@ -85,12 +85,26 @@ impl Scope<'_> {
         }
         let Some((_, count, method)) = found else {
             let _ = self.evaluate(&call.receiver);
+            if let ("log", Some(base)) = (&name[..], call.args.first()) {
+                let [x, base] = [&call.receiver, base].map(foreign::receiver);
+                let message = "there is no method `log` here: the natural logarithm is `ln`";
+                return self.fail(&call.method, format!("{message}\nhelp: write `{x}.ln() / {base}.ln()`"));
+            }
             return self.unknown_method(&call.method);
         };
         if call.args.len() != *count {
             // It may be a library whose name a mistake hides.
             self.evaluate(&call.receiver)?;
-            let remedy = if name == "atan" { ": the angle of a pair is `y.atan2(x)`" } else { "" };
+            let remedy = match (&name[..], call.args.first()) {
+                ("atan", _) => ": the angle of a pair is `y.atan2(x)`".to_owned(),
+                ("sin" | "cos" | "tan" | "exp" | "ln" | "sqrt" | "abs", Some(argument))
+                    if !matches!(argument, Expr::Lit(_)) =>
+                {
+                    foreign::as_method(&name, &[argument])
+                        .map_or_else(String::new, |(_, remedy)| format!("\nhelp: {remedy}"))
+                }
+                _ => String::new(),
+            };
             let message = format!("`{name}` takes {}, not {}{remedy}", arguments(*count), call.args.len());
             return self.fail(&call.method, message);
         }
@@ -109,6 +123,9 @@ impl Scope<'_> {
         let near = nearest(&name, METHODS.map(|(method, ..)| method));
         let same = near.filter(|near| near.replace('_', "") == name.replace('_', "").to_lowercase());
         let message = match (foreign::advice(&name).filter(|_| same.is_none()), foreign::method(&name).or(near)) {
+            _ if ["x", "y", "z"].contains(&&name[..]) => {
+                format!("`{name}` is an entry and no method\nhelp: drop the parentheses")
+            }
             (Some(advice), _) => advised(format_args!("there is no method `{name}` here"), advice),
             (None, Some(near)) => format!("unknown method `{name}`\nhelp: did you mean `{near}`?"),
             (None, None) => {

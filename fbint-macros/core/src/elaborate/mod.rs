@@ -42,6 +42,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Declared, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
 use crate::syntax::diagnostics::Errors;
+use crate::syntax::written::written_or;
 use crate::syntax::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, add_work, plain, tokens, words};
 
 /// The meaning of a declaration, and where everything in it is declared.
@@ -256,7 +257,10 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
         }
     }
     for Variable { name, .. } in &declaration.inputs {
-        report(name, format!("nothing uses the input `{name}`\nhelp: let a force depend on it, or remove it"));
+        let law = declaration.laws.iter().find(|law| law.name == *name).map(|law| written_or(&law.value, ".."));
+        let remedy = law.and_then(|value| sampling(&plain(name), &value));
+        let remedy = remedy.unwrap_or_else(|| "let a force depend on it, or remove it".to_owned());
+        report(name, format!("nothing uses the input `{name}`\nhelp: {remedy}"));
     }
     let is_named = declaration.inputs.is_empty() && declaration.has(AttributeKey::Time);
     for Variable { name, .. } in declaration.time.iter().filter(|_| is_named) {
@@ -268,6 +272,21 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
     for NamedExpression { name, .. } in &declaration.defines {
         report(name, format!("nothing uses the definition `{name}`\nhelp: remove it"));
     }
+}
+
+/// How the time between samples is declared, for a word that other languages have for it.
+fn sampling(word: &str, value: &str) -> Option<String> {
+    let every = match word {
+        "period" | "dt" | "ts" | "sample" | "sampling" | "sample_time" | "interval" | "step" | "hold" => {
+            value.to_owned()
+        }
+        "hz" | "rate" | "frequency" | "freq" | "fs" => {
+            let is_whole = !value.contains(' ');
+            if is_whole { format!("1 / {value}") } else { format!("1 / ({value})") }
+        }
+        _ => return None,
+    };
+    Some(format!("the time between samples of all laws is `every = {every}`"))
 }
 
 /// The names that a literal may hide: the parameter of `2m`, and the words of a text.

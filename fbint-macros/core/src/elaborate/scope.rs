@@ -145,10 +145,14 @@ impl<'a> Scope<'a> {
         }
         // A field that is given has no Hamiltonian.
         if declaration.dynamics.is_empty() {
-            let meaning = integral(match declaration.formalism {
-                Formalism::Lagrangian => "the integral of `lagrangian`",
-                Formalism::Canonical | Formalism::Poisson | Formalism::Given => "the integral of `hamiltonian`",
-            });
+            let meaning = match declaration.formalism {
+                Formalism::Lagrangian => {
+                    "is the integral of `lagrangian`, which has no value here: a run records it\nhelp: write the kinetic plus the \
+                     potential energy"
+                        .to_owned()
+                }
+                Formalism::Canonical | Formalism::Poisson | Formalism::Given => integral("the integral of `hamiltonian`"),
+            };
             self.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Valueless(meaning));
         }
     }
@@ -547,10 +551,12 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// The remedy for an expression without a name.
+const NAMED: &str = "name its expression with `define` and use that name in both places";
+
 /// The message for the name of a constraint or an integral where a value is needed.
 fn integral(kind: &str) -> String {
-    let remedy = "name its expression with `define` and use that name in both places";
-    format!("is {kind}, which has no value here\nhelp: {remedy}")
+    format!("is {kind}, which has no value here\nhelp: {NAMED}")
 }
 
 /// The advice for a name that is often expected to be known.
@@ -559,10 +565,14 @@ fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
         return Some(Cow::from(format!("a product is written `{left} * {right}`")));
     }
     match name {
+        "hamiltonian" | "lagrangian" => Some(Cow::from(format!("it is a key\nhelp: {NAMED}"))),
         "multiplier" => Some(Cow::from("it is a function\nhelp: write `multiplier(constraint)`")),
         "hat" | "identity" | "zeros" => Some(Cow::from(format!("it is a function\nhelp: write `{name}(..)`"))),
         "vector" | "matrix" => Some(Cow::from(format!("it is a macro\nhelp: write `{name}![..]`"))),
         "t" | "time" => Some(Cow::from(format!("to let the model depend on the time, add `time({name})`"))),
+        "deg" | "degree" | "degrees" => {
+            Some(Cow::from("angles are in radians\nhelp: write `90 * PI / 180` for 90 degrees"))
+        }
         "pi" | "Pi" | "π" | "M_PI" => Some(Cow::from("write `PI`")),
         "e" => Some(Cow::from("write `x.exp()` for a power of e, or declare the parameter as the field `e: f64`")),
         "E" | "TAU" => Some(Cow::from("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here")),

@@ -13,7 +13,7 @@ use crate::syntax::diagnostics::{Errors, advised};
 use crate::syntax::written::written_or;
 
 /// The beginning of syn's message about missing tokens.
-pub(super) const END_OF_INPUT: &str = "unexpected end of input";
+pub(crate) const END_OF_INPUT: &str = "unexpected end of input";
 
 /// Reads the attribute into `declaration`.
 pub(super) fn read(attribute: TokenStream, declaration: &mut Declaration, errors: &Errors) {
@@ -76,7 +76,12 @@ impl AttributeReader<'_> {
             if is_decimal {
                 return self.errors.push(tokens[0].span(), "a comma ends the entry before it: a decimal point is `.`");
             }
-            let message = "expected a key, as in `coordinates(q: [3])` or `hamiltonian = p * p / (2 * m)`";
+            let is_comment = matches!(&tokens[0], TokenTree::Punct(sign) if matches!(sign.as_char(), '#' | '%'));
+            let message = if is_comment {
+                "a comment begins with `//`"
+            } else {
+                "expected a key, as in `coordinates(q: [3])` or `hamiltonian = p * p / (2 * m)`"
+            };
             return self.errors.push(tokens[0].span(), message);
         };
         let key = match AttributeKey::spelled(&plain(word)).or_else(|| self.unknown_key(word)) {
@@ -219,7 +224,9 @@ impl AttributeReader<'_> {
             if message.starts_with(END_OF_INPUT) {
                 syn::Error::new(last, "the expression ends too early: an operand is missing after this")
             } else {
-                syn::Error::new(error.span(), format_args!("this is not an expression: {message}"))
+                let is_chain = message.contains("cannot be chained");
+                let remedy = if is_chain { "\nhelp: join two of them, as in `0 < x && x < 1`" } else { "" };
+                syn::Error::new(error.span(), format_args!("this is not an expression: {message}{remedy}"))
             }
         });
         let (value, rest) = parsed?;

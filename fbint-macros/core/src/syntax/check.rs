@@ -11,8 +11,9 @@ use super::{
 };
 use crate::syntax::diagnostics::Errors;
 
-/// Checks that momenta, or velocities whose kinematics are not given, belong to the coordinates in their order, with the same shapes.
-pub(super) fn pairs(declaration: &Declaration, errors: &Errors) {
+/// Checks that momenta, or velocities whose kinematics are not given, belong to the coordinates in their order, with the same shapes. One
+/// that has the right number of entries gets the right shape for what follows.
+pub(super) fn pairs(declaration: &mut Declaration, errors: &Errors) {
     let Declaration { coordinates, momenta, velocities, kinematics, .. } = declaration;
     let names: Vec<String> = coordinates.iter().map(|coordinate| format!("{} = ..", coordinate.name)).collect();
     let (kind, partners, remedy) = match declaration.formalism {
@@ -34,6 +35,17 @@ pub(super) fn pairs(declaration: &Declaration, errors: &Errors) {
     for place in 0..coordinates.len().max(partners.len()) {
         let (place, message) = match (coordinates.get(place), partners.get(place)) {
             (Some(q), Some(p)) if q.shape == p.shape => continue,
+            (Some(Variable { name: q, shape }), Some(Variable { name: p, shape: own }))
+                if shape.entries() == own.entries() =>
+            {
+                let remedy = format!("help: write `{p}{}`", shape.suffix());
+                errors.push(
+                    p.span(),
+                    format_args!("the {kind} `{p}` is {own}, and its coordinate `{q}` is {shape}\n{remedy}"),
+                );
+                partners[place].shape = *shape;
+                return;
+            }
             (Some(Variable { name: q, shape }), Some(Variable { name: p, shape: own })) => {
                 (p, format!("the {kind} `{p}` is {own}, and its coordinate `{q}` is {shape}"))
             }

@@ -1,10 +1,11 @@
 //! Events, sections and drawings: what a run finds and shows beyond its state.
 
-use proc_macro2::{Delimiter, Group, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{Expr, Ident};
 
 use super::attribute::{AttributeReader, KeyEntry, after_equals};
-use super::lists::family;
+use super::lists::{List, family};
+use super::written::written_or;
 use super::{AttributeKey, Family, NamedExpression, did_you_mean, plain};
 
 /// `event(floor = q[1], falling, terminal, count = 3, when = p[1] < 0, reset(p = -p))`, or a `section` without an effect.
@@ -204,8 +205,7 @@ impl AttributeReader<'_> {
             {
                 self.leftover(rest);
                 for tokens in self.entries(group.stream()) {
-                    // As the names of `start`: those of whole variables of the state.
-                    event.resets.extend(self.definition(AttributeKey::Start, &tokens));
+                    event.resets.extend(self.definition(List::RESET, &tokens));
                 }
             }
             [first, ..] => {
@@ -215,7 +215,8 @@ impl AttributeReader<'_> {
                     "an event takes `rising` or `falling`, `terminal`, `count = 3`, `when = condition` and `reset(p = ..)`; another \
                      event is another `event(..)`"
                 };
-                self.spoil(key, first.span(), options);
+                let remedy = foreign(tokens).map_or_else(String::new, |remedy| format!("\nhelp: write {remedy}"));
+                self.spoil(key, first.span(), format_args!("{options}{remedy}"));
             }
             [] => {}
         }
@@ -301,6 +302,29 @@ impl AttributeReader<'_> {
         }
         Some(ShapeDeclaration { kind, word: word.clone(), family, arguments: values })
     }
+}
+
+/// The notation of an option that other languages write differently: `direction = -1`, `terminal = true`, `stop`.
+fn foreign(tokens: &[TokenTree]) -> Option<String> {
+    let [TokenTree::Ident(word), rest @ ..] = tokens else { return None };
+    let value = after_equals(rest).map(|value| written_or(value.iter().cloned().collect::<TokenStream>(), ".."));
+    let value = value.as_deref().unwrap_or_default();
+    let remedy = match (&plain(word).to_lowercase()[..], value) {
+        ("direction", value) if value.starts_with('-') => "`falling`",
+        ("direction", "0") => "none, for both directions",
+        ("direction", _) | ("up" | "increasing" | "upwards" | "positive", _) => "`rising`",
+        ("down" | "decreasing" | "downwards" | "negative", _) => "`falling`",
+        ("terminal", "false") => "nothing: only a `terminal` event ends a run",
+        ("terminal" | "terminate" | "stop" | "end" | "halt", _) => "`terminal`",
+        ("if" | "condition" | "only_if", condition) if !condition.is_empty() => {
+            return Some(format!("`when = {condition}`"));
+        }
+        ("reset" | "affect" | "action" | "then", value) if !value.is_empty() => {
+            "`reset(p = ..)`, with the name of what changes"
+        }
+        _ => return None,
+    };
+    Some(remedy.to_owned())
 }
 
 /// Stands for the function of an event whose name could not be read.

@@ -107,7 +107,9 @@ impl<'t> Token<'t> {
             TokenTree::Ident(word) => {
                 let message = match &word.to_string()[..] {
                     "match" | "where" => SWITCH,
-                    "if" if self.follows_operand() => SWITCH,
+                    "if" if self.follows_operand() || self.is_called() => SWITCH,
+                    "then" if self.follows_operand() => SWITCH,
+                    "elif" | "elseif" | "elsif" if self.follows_operand() => "the next case is written `else if`",
                     "else" if !matches!(self.before(), Some(TokenTree::Group(_))) => SWITCH,
                     "for" | "while" | "loop" => "a sum is written `(0..3).map(|i| ..).sum()`",
                     "let" => "drop `let`: intermediate results are named by `define(name = ..)`",
@@ -120,6 +122,13 @@ impl<'t> Token<'t> {
             TokenTree::Group(group) => self.group(group),
             TokenTree::Punct(punct) => Some((punct.span(), self.punct(punct)?)),
         }
+    }
+
+    /// Returns `true` for the `if` of `if(x > 0, a, b)`.
+    fn is_called(self) -> bool {
+        let Some(TokenTree::Group(group)) = self.after() else { return false };
+        let arguments: Vec<TokenTree> = group.stream().into_iter().collect();
+        group.delimiter() == Delimiter::Parenthesis && holds(&arguments, ',')
     }
 
     /// Two operands without an operator between them.

@@ -106,18 +106,52 @@ fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {
         }
         Ok(shape) => return Some(shape),
         Err(Unfit::Size) => format!("the size of the parameter `{name}` must be an integer literal, as in `[f64; 3]`"),
-        Err(Unfit::Scalar) => format!("the entries of the parameter `{name}` must be `f64`"),
+        Err(Unfit::Scalar) => match double(&field.ty) {
+            Some(remedy) => format!("the entries of the parameter `{name}` must be `f64`\nhelp: write `{remedy}`"),
+            None => format!("the entries of the parameter `{name}` must be `f64`"),
+        },
         Err(Unfit::Type) => {
-            let written = field.ty.to_token_stream().to_string().replace(' ', "");
-            let is_number = ["float", "double", "real", "int", "number", "f32"].contains(&&*written.to_lowercase());
-            let remedy = if is_number { "\nhelp: write `f64`" } else { "" };
+            let written = compact(&field.ty);
             let kinds = "`f64`, `[f64; N]` or one of nalgebra's `Vector3<f64>`, `SVector`, `Matrix3<f64>`, `SMatrix`";
+            let remedy = match &written.to_lowercase()[..] {
+                "f32" => "\nhelp: write `f64`: a model is prepared in double precision, also where it runs in `f32`",
+                number if NUMBERS.contains(&number) => "\nhelp: write `f64`",
+                list if list.starts_with("vec<") || list.starts_with("&[") => {
+                    "\nhelp: write `[f64; 3]`, with the number of its entries"
+                }
+                _ => "",
+            };
             format!("`{name}` cannot be a parameter: its type must be {kinds}; `{written}` is none of them{remedy}")
         }
     };
     errors.push_spanned(&field.ty, message);
     None
 }
+
+/// A type without spaces.
+fn compact(ty: &Type) -> String {
+    ty.to_token_stream().to_string().replace(' ', "")
+}
+
+/// The type in double precision, or the matrix for an array of arrays.
+fn double(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Array(rows) => match &*rows.elem {
+            Type::Array(columns) => {
+                let [rows, columns] = [&rows.len, &columns.len].map(|size| size.to_token_stream());
+                Some(format!("SMatrix<f64, {rows}, {columns}>"))
+            }
+            _ => Some(compact(ty).replace("f32", "f64").replace(';', "; ")).filter(|double| double.contains("f64")),
+        },
+        _ => Some(compact(ty)).filter(|written| written.contains("f32")).map(|written| written.replace("f32", "f64")),
+    }
+}
+
+/// Types of numbers, in small letters.
+const NUMBERS: [&str; 18] = [
+    "float", "double", "real", "int", "number", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64",
+    "u128", "usize", "complex",
+];
 
 /// The reason why a parameter cannot have this type.
 enum Unfit {
@@ -140,7 +174,6 @@ fn shape(ty: &Type) -> Result<Shape, Unfit> {
             };
             match (&segment.ident.to_string()[..], &arguments[..]) {
                 ("f64", []) => return Ok(Shape::Scalar),
-                ("f32", []) => return Err(Unfit::Scalar),
                 (_, []) => return Err(Unfit::Type),
                 (name, [scalar, sizes @ ..]) => {
                     let sizes = sizes_of(name, sizes)?;

@@ -256,7 +256,7 @@ impl AttributeKey {
 }
 
 /// Keys that do not exist but are often expected, and what to write instead.
-const FOREIGN: [(&[&str], &str); 18] = [
+const FOREIGN: [(&[&str], &str); 20] = [
     (
         &["forces", "damping", "friction", "dissipation"],
         "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity",
@@ -289,7 +289,12 @@ const FOREIGN: [(&[&str], &str); 18] = [
     (&["derive"], "write `#[derive(..)]` on the struct, next to this attribute"),
     (&["name"], "the name of a model is that of the struct"),
     (&["unit", "units"], "numbers have no units here\nhelp: measure all of them in units that fit together"),
-    (&["event", "events"], "an event belongs to a run and not to the equations\nhelp: see `Event` in `fbint-runtime`"),
+    (&["events", "callback", "when", "guard"], "write `event(name = expression, falling, reset(p = ..))`"),
+    (&["reset", "resets", "affect"], "an event changes the state: write `event(name = expression, reset(p = ..))`"),
+    (
+        &["method", "solver", "step", "dt", "h", "until", "tspan", "t_end", "tend", "tolerance", "rtol", "atol"],
+        "a run has these settings, and a model has none of them\nhelp: give it to the run",
+    ),
 ];
 
 /// The advice for a key that does not exist but is often expected.

@@ -1,12 +1,12 @@
 //! The lists of the attribute: variables with their shapes, and named expressions.
 
-use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Punct, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitInt, RangeLimits, Token, bracketed};
 
 use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, after_equals};
-use super::written::written;
+use super::written::{written, written_or};
 use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, REDUNDANT, Shape, Variable, plain};
 
 impl AttributeReader<'_> {
@@ -24,7 +24,7 @@ impl AttributeReader<'_> {
                 AttributeKey::Input => self.without_law(key, &name, tokens),
                 _ => (&tokens[..], None),
             };
-            let shape = family.map_or_else(|| shape(&name, &tokens[1..]), Ok);
+            let shape = family.map_or_else(|| shape(key, &name, &tokens[1..]), Ok);
             match self.errors.reported(shape) {
                 Some(shape) if !entry.is_repeated => variables.push(Variable { name, shape }),
                 // A second list is one mistake already: its names are known, and mean nothing.
@@ -129,7 +129,9 @@ impl AttributeReader<'_> {
         entries.iter().filter_map(|tokens| self.definition(entry.key, tokens)).collect()
     }
 
-    pub(super) fn definition(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<NamedExpression> {
+    pub(super) fn definition(&mut self, list: impl Into<List>, tokens: &[TokenTree]) -> Option<NamedExpression> {
+        let list = list.into();
+        let key = list.key;
         let (word, head, value) = parts(tokens);
         let (redundant, assume): (Option<Ident>, Option<Ident>) = match word {
             Some(word) if word == REDUNDANT => (Some(word), None),
@@ -153,7 +155,7 @@ impl AttributeReader<'_> {
                 (name, Some(index))
             }
             _ => {
-                let (span, message) = misnamed(key, tokens);
+                let (span, message) = misnamed(list, tokens);
                 self.spoil(key, span, message);
                 return None;
             }
@@ -163,7 +165,7 @@ impl AttributeReader<'_> {
         if index.is_some() && key.gives_whole_variables() && self.declaration.broken.contains(&name) {
             return None;
         }
-        let family = index.map(|index| family(key, &name, index)).transpose();
+        let family = index.map(|index| family(list, &name, index)).transpose();
         let content = family.and_then(|family| Ok((family, self.defined(key, value)?)));
         match self.errors.reported(content) {
             Some((family, value)) => Some(NamedExpression { name, assume, redundant, family, value }),
@@ -184,6 +186,25 @@ impl AttributeReader<'_> {
             )),
             _ => self.parsed(&value[1..]),
         }
+    }
+}
+
+/// A list of named expressions: the key whose rules hold for its entries, the word before it, and its notation.
+#[derive(Clone, Copy)]
+pub(super) struct List {
+    key: AttributeKey,
+    word: &'static str,
+    usage: &'static str,
+}
+
+impl List {
+    /// The resets of an event, which give whole variables of the state as `start` does.
+    pub(super) const RESET: Self = Self { key: AttributeKey::Start, word: "reset", usage: "reset(p = -p)" };
+}
+
+impl From<AttributeKey> for List {
+    fn from(key: AttributeKey) -> Self {
+        Self { key, word: key.name(), usage: key.row().usage }
     }
 }
 
@@ -208,7 +229,7 @@ fn is_equals(token: &TokenTree) -> bool {
 }
 
 /// The shape of a variable, from what follows its name: nothing, `: [3]`, or `: [3, 8]`.
-fn shape(name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
+fn shape(key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
     match tokens {
         [] => return Ok(Shape::Scalar),
         [TokenTree::Ident(next), ..] => {
@@ -223,7 +244,24 @@ fn shape(name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
         }
         [equals, value @ ..] if is_equals(equals) => {
             let value = written(value.iter().cloned().collect::<TokenStream>());
-            format!("\nhelp: where it starts is declared by `start({name} = {value})`")
+            if key == AttributeKey::Velocities && !value.starts_with(|first: char| first.is_ascii_digit()) {
+                format!("\nhelp: write `{name}`: a velocity is the rate of the coordinate at its place")
+            } else {
+                format!("\nhelp: where it starts is declared by `start({name} = {value})`")
+            }
+        }
+        [TokenTree::Group(sizes)] if sizes.delimiter() == Delimiter::Bracket => {
+            let sizes = written(sizes.stream());
+            format!("\nhelp: write `{name}: [{sizes}]`")
+        }
+        // `[f64; 2]`
+        [_, TokenTree::Group(array)] if array.delimiter() == Delimiter::Bracket => {
+            match &array.stream().into_iter().collect::<Vec<_>>()[..] {
+                [TokenTree::Ident(_), TokenTree::Punct(sign), TokenTree::Literal(size)] if sign.as_char() == ';' => {
+                    format!("\nhelp: write `{name}: [{size}]`")
+                }
+                _ => String::new(),
+            }
         }
         [_, TokenTree::Literal(size)] => format!("\nhelp: write `{name}: [{size}]`"),
         [_, TokenTree::Ident(number)] if number == "f64" => format!("\nhelp: write `{name}`"),
@@ -254,11 +292,11 @@ fn written_sizes(input: ParseStream) -> syn::Result<Vec<usize>> {
 }
 
 /// `[i in 0..8]`
-pub(super) fn family(key: AttributeKey, name: &Ident, index: &Group) -> syn::Result<Family> {
+pub(super) fn family(list: impl Into<List>, name: &Ident, index: &Group) -> syn::Result<Family> {
+    let List { key, word, .. } = list.into();
     let refused = |message: String| Err(syn::Error::new(index.span_open(), message));
     if key.gives_whole_variables() {
-        let key = key.name();
-        return refused(format!("`{key}` gives all of `{name}` at once\nhelp: write `{name} = ..`"));
+        return refused(format!("`{word}` gives all of `{name}` at once\nhelp: write `{name} = ..`"));
     }
     let family = written_family.parse2(index.stream()).map_err(|error| {
         // What is missing has no token.
@@ -314,8 +352,8 @@ fn written_family(input: ParseStream) -> syn::Result<Family> {
 }
 
 /// Where a definition stops looking like one, and what is wrong there.
-fn misnamed(key: AttributeKey, tokens: &[TokenTree]) -> (Span, String) {
-    let (usage, start) = (key.row().usage, tokens[0].span());
+fn misnamed(list: List, tokens: &[TokenTree]) -> (Span, String) {
+    let (List { key, word, usage }, start) = (list, tokens[0].span());
     if matches!(&tokens[0], TokenTree::Ident(word) if word == "let") {
         return (start, "drop `let`: the key declares the name".to_owned());
     }
@@ -340,29 +378,17 @@ fn misnamed(key: AttributeKey, tokens: &[TokenTree]) -> (Span, String) {
         {
             (
                 start,
-                format!(
-                    "`{}` needs a name for this: `{usage}`\nhelp: a number has a decimal point, as in `9.81`",
-                    key.name()
-                ),
+                format!("`{word}` needs a name for this: `{usage}`\nhelp: a number has a decimal point, as in `9.81`"),
             )
-        }
-        [TokenTree::Ident(name), TokenTree::Punct(minus), TokenTree::Punct(arrow), ..]
-            if minus.as_char() == '-' && arrow.as_char() == '>' =>
-        {
-            (minus.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
         }
         [TokenTree::Ident(_), TokenTree::Punct(sign), ..]
             if key == AttributeKey::Constraint && matches!(sign.as_char(), '<' | '>') =>
         {
             (sign.span(), "a constraint is an equation: where a bound is reached, an `event` occurs".to_owned())
         }
-        [TokenTree::Ident(name), TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
-            (punct.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
-        }
-        [TokenTree::Ident(name), TokenTree::Punct(sign), TokenTree::Punct(equals), ..]
-            if equals.as_char() == '=' && sign.spacing() == Spacing::Joint =>
-        {
-            (sign.span(), format!("expected a single `=` after `{name}`, as in `{usage}`"))
+        [TokenTree::Ident(name), TokenTree::Punct(sign), value @ ..] if assigns(sign, value) => {
+            let value = assigned(list, name, sign, value);
+            (sign.span(), format!("expected a single `=` after `{name}`\nhelp: write `{name} = {value}`"))
         }
         [TokenTree::Literal(text), ..] if text.to_string().starts_with('"') => {
             (start, format!("a name has no quotes: `{usage}`"))
@@ -370,7 +396,37 @@ fn misnamed(key: AttributeKey, tokens: &[TokenTree]) -> (Span, String) {
         [TokenTree::Ident(first), TokenTree::Ident(second), ..] => {
             (start, format!("a name is one word\nhelp: write `{first}_{second}`"))
         }
-        _ => (start, format!("`{}` needs a name for this: `{usage}`", key.name())),
+        _ => (start, format!("`{word}` needs a name for this: `{usage}`")),
+    }
+}
+
+/// Returns `true` for a sign that other languages write between a name and its value: `m: 1`, `v == 0`, `x -> 1`, `v *= -1`.
+fn assigns(sign: &Punct, rest: &[TokenTree]) -> bool {
+    let second = match rest.first() {
+        Some(TokenTree::Punct(second)) if sign.spacing() == Spacing::Joint => Some(second.as_char()),
+        _ => None,
+    };
+    matches!((sign.as_char(), second), (':' | '=', _) | ('-', Some('>')) | (_, Some('=')))
+}
+
+/// The value that such a sign gives to a variable, as it is written after `=`. Only a reset knows the value before.
+fn assigned(list: List, name: &Ident, sign: &Punct, rest: &[TokenTree]) -> String {
+    let is_second = |token: &&TokenTree| {
+        sign.spacing() == Spacing::Joint
+            && matches!(token, TokenTree::Punct(second) if matches!(second.as_char(), '=' | '>'))
+    };
+    let second = rest.first().filter(is_second);
+    let tokens = if second.is_some() { &rest[1..] } else { rest };
+    let value = written_or(tokens.iter().cloned().collect::<TokenStream>(), "..");
+    let operator = sign.as_char();
+    match (operator, &value[..]) {
+        (_, "") => "..".to_owned(),
+        ('*', "-1") if list.word == List::RESET.word => format!("-{name}"),
+        ('+' | '-' | '*' | '/', _) if list.word == List::RESET.word && second.is_some_and(is_equals) => {
+            let value = if tokens.len() == 1 { value } else { format!("({value})") };
+            format!("{name} {operator} {value}")
+        }
+        _ => value,
     }
 }
 

@@ -25,6 +25,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit};
 
+pub(crate) use self::attribute::END_OF_INPUT;
 pub use self::events::{Crossing, EventDeclaration, ShapeArgument, ShapeDeclaration, ShapeKind};
 pub use self::key::{AttributeKey, Declaration};
 pub(crate) use self::system::add_work;
@@ -230,6 +231,15 @@ impl Shape {
         }
     }
 
+    /// Its notation after the name of a variable.
+    pub(super) fn suffix(self) -> String {
+        match self {
+            Self::Scalar => String::new(),
+            Self::Vector(length) => format!(": [{length}]"),
+            Self::Matrix { rows, columns } => format!(": [{rows}, {columns}]"),
+        }
+    }
+
     /// The number of entries.
     pub fn entries(self) -> usize {
         match self {
@@ -271,7 +281,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     system::add_variables(&mut declaration);
     declaration.hidden_names |= fields.is_none();
     declaration.hidden_uses |= fields.is_none();
-    check::pairs(&declaration, errors);
+    check::pairs(&mut declaration, errors);
     for (name, shape) in fields.into_iter().flatten() {
         match shape {
             Some(shape) => declaration.parameters.push(Variable { name, shape }),

@@ -176,7 +176,12 @@ fn values_of((key, kind): (AttributeKey, &str), of: &[&Variable], declaration: &
                     format!("\nhelp: add the field `{name}: f64`, or remove it here")
                 }
                 _ if names.is_empty() => String::new(),
-                _ => format!("; `{key}` is for `{}`", names.join("`, `")),
+                _ => match declaration.coordinates.iter().position(|of| is_force && plain(&of.name) == name) {
+                    Some(place) if names.len() == declaration.coordinates.len() => {
+                        format!("\nhelp: write `{} = ..`", names[place])
+                    }
+                    _ => format!("; `{key}` is for `{}`", names.join("`, `")),
+                },
             };
             errors.push(word.span(), format_args!("`{name}` is not {kind}{remedy}"));
         }
@@ -220,16 +225,27 @@ fn is_in_use(declaration: &Declaration, name: &str) -> bool {
     expressions.flat_map(words).any(|word| plain(&word) == name)
 }
 
+/// The momentum or the velocity of a single coordinate, in its shape.
+fn partner(declaration: &Declaration, key: AttributeKey) -> Option<String> {
+    let [Variable { shape, .. }] = &declaration.coordinates[..] else { return None };
+    match key {
+        AttributeKey::Momenta => Some(format!("momenta(p{})", shape.suffix())),
+        AttributeKey::Velocities => Some(format!("velocities(v{})", shape.suffix())),
+        _ => None,
+    }
+}
+
 /// Returns `true` if nothing is missing.
 fn is_complete(declaration: &Declaration, errors: &Errors) -> bool {
     let model = &declaration.item.ident;
     let needed = AttributeKey::ALL.iter().copied().filter(|key| key.is_needed_by(declaration.formalism));
     let missing: Vec<AttributeKey> = needed.filter(|key| !declaration.has(*key)).collect();
     if !missing.is_empty() {
-        let quoted = |text: fn(&AttributeKey) -> &'static str| {
-            missing.iter().map(|key| format!("`{}`", text(key))).collect::<Vec<_>>().join(", ")
+        let quoted = |text: &dyn Fn(AttributeKey) -> String| {
+            missing.iter().map(|key| format!("`{}`", text(*key))).collect::<Vec<_>>().join(", ")
         };
-        let (names, usages) = (quoted(|key| key.name()), quoted(|key| key.row().usage));
+        let names = quoted(&|key| key.name().to_owned());
+        let usages = quoted(&|key| partner(declaration, key).unwrap_or_else(|| key.row().usage.to_owned()));
         errors.push(model.span(), format_args!("the model `{model}` lacks {names}\nhelp: add something like {usages}"));
     }
     missing.is_empty()

@@ -9,7 +9,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, ItemStruct, Meta, Token, Visibility};
 
 use crate::syntax::diagnostics::Errors;
-use crate::syntax::limits;
+use crate::syntax::{END_OF_INPUT, did_you_mean, limits, plain};
 
 /// The attribute that declares a model.
 const ATTRIBUTE: &str = "feedback_system";
@@ -33,7 +33,8 @@ pub(super) struct MacroInput {
 pub(super) fn declarations(tokens: TokenStream, errors: &Errors) -> Vec<MacroInput> {
     let mut inputs = Vec::new();
     for tokens in pieces(tokens).into_iter().filter(|tokens| limits::hold(tokens, errors)) {
-        let item = errors.reported(structure.parse2(tokens).map_err(field)).flatten();
+        let last = tokens.clone().into_iter().last().map_or_else(Span::call_site, |token| token.span());
+        let item = errors.reported(structure.parse2(tokens).map_err(|error| field(error, last))).flatten();
         inputs.extend(item.and_then(|item| macro_input(item, errors)));
     }
     let mut names = BTreeSet::new();
@@ -64,10 +65,16 @@ fn pieces(tokens: TokenStream) -> Vec<TokenStream> {
     pieces
 }
 
-/// A mistake in a struct, with the way in which fields are written.
-fn field(error: syn::Error) -> syn::Error {
+/// A mistake in a struct, with the way in which fields are written. What is missing at the end has the place of the last token.
+fn field(error: syn::Error, last: Span) -> syn::Error {
     let message = error.to_string();
     match &message[..] {
+        end if end.starts_with(END_OF_INPUT) => {
+            syn::Error::new(last, "the struct is not complete: `{ m: f64, g: f64 }` or `;` follows its name")
+        }
+        "expected square brackets" => {
+            syn::Error::new(error.span(), "expected `[` after `#`\nhelp: write `//` before a comment")
+        }
         "expected `:`" => syn::Error::new(error.span(), "expected `:` and the type of the field, as in `m: f64`"),
         "expected `,`" => syn::Error::new(error.span(), "expected `,`: fields are written `{ m: f64, g: f64 }`"),
         "unexpected token" => syn::Error::new(error.span(), "nothing may follow the struct\nhelp: remove this"),
@@ -94,11 +101,20 @@ fn structure(input: ParseStream) -> syn::Result<Option<ItemStruct>> {
 /// The model that a struct declares. A struct without the attribute, and attributes that a model cannot have, are reported.
 fn macro_input(mut item: ItemStruct, errors: &Errors) -> Option<MacroInput> {
     let Some(index) = item.attrs.iter().position(|attribute| is_named(attribute, ATTRIBUTE)) else {
-        errors.push(item.struct_token.span, format_args!("{CONTENT}: this struct is without the attribute"));
+        let other = item.attrs.iter().filter_map(|attribute| attribute.path().segments.last());
+        match other.map(|word| &word.ident).find_map(|word| Some((word, did_you_mean(&plain(word), [ATTRIBUTE])?))) {
+            Some((word, question)) => {
+                errors.push(word.span(), format_args!("unknown attribute `{word}`\nhelp: {question}"))
+            }
+            None => {
+                errors.push(item.struct_token.span, format_args!("{CONTENT}: this struct is without the attribute"));
+            }
+        }
         return None;
     };
     let declaration = item.attrs.remove(index);
     item.attrs.iter().for_each(|other| check(other, errors));
+    item.attrs.retain(|other| !is_named(other, ATTRIBUTE));
     let place = declaration.path().segments.last()?.ident.span();
     let attribute = match declaration.meta {
         Meta::List(list) => list.tokens,

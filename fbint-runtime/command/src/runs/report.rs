@@ -76,6 +76,19 @@ pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
     }
 }
 
+/// What a run that continues another one begins anew, in words.
+pub(crate) fn begun_anew(job: &Job, model: &dyn AnyModel) -> Option<String> {
+    let facts = model.facts();
+    let is_given = |name: &str| job.inputs.contains_key(name) || job.functions.contains_key(name);
+    let is_sampled = |name: &&&str| facts.law_delay.is_some() && !facts.open_inputs.contains(*name) && !is_given(name);
+    let laws = facts.input_names.iter().filter(is_sampled).map(|name| format!("the law of `{name}` is sampled anew"));
+    let counted = facts.events.iter().filter(|event| event.count.is_some());
+    let counts = counted.map(|event| format!("`{}` is counted from 0", event.name));
+    let anew: Vec<String> = laws.chain(counts).collect();
+    let from = job.settings.from;
+    (!anew.is_empty()).then(|| format!("`start` is the end of a run: from t = {from:?} on, {}", anew.join(", ")))
+}
+
 /// A line for each event that occurred, but not for one that only ended the run, which the report says already. A reset gives integrals new
 /// targets, so that no drift shows what it changed.
 fn events(occurrences: &[Occurrence], ended_by: Option<&str>) -> String {

@@ -155,6 +155,17 @@ def test_a_run_goes_on_from_the_end_of_another():
         fbint.model(DRIVEN)().run(start=fbint.model(OSCILLATOR)().run(until=0.1))
 
 
+def test_a_continued_run_says_what_begins_anew():
+    Braked = fbint.model("""#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, start(x = 0, p = 1),
+        input(brake = -p, every = 1 / 4, delay = 1), force(p = brake), event(turn = p, count = 3))] struct Braked;""")
+    first = Braked().run(until=1.0)
+    assert "`start`" not in str(first)
+    anew = "`start` is the end of a run: from t = 1.0 on, "
+    law, count = "the law of `brake` is sampled anew", "`turn` is counted from 0"
+    assert str(Braked().run(until=2.0, start=first)).endswith(f"{anew}{law}, {count}")
+    assert str(Braked().run(until=2.0, start=first, input={"brake": 0.0})).endswith(anew + count)
+
+
 def test_inputs_that_nothing_gives_are_named():
     Driven = fbint.model(DRIVEN)
     assert "inputs: u" in Driven.__doc__
