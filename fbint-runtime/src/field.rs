@@ -58,7 +58,7 @@ pub trait Field<T: Scalar = f64> {
         None
     }
 
-    /// Whether an entry of the state belongs to the same variable as the one before it: a tolerance without an absolute part looks at whole
+    /// Returns `true` if an entry of the state belongs to the same variable as the one before it: a tolerance without an absolute part looks at whole
     /// vectors. By default every entry is a separate variable.
     fn continues_variable(&self, _entry: usize) -> bool {
         false
@@ -201,7 +201,7 @@ pub trait Driver {
     /// An input that was not a finite number, in a finite state, since the step began.
     fn undefined(&self) -> Option<UndefinedInput>;
 
-    /// Whether it leaves inputs to sampled laws.
+    /// Returns `true` if it leaves inputs to sampled laws.
     #[doc(hidden)]
     fn has_sampled_laws(&self) -> bool {
         false

@@ -162,7 +162,7 @@ impl Expression {
         }
     }
 
-    /// Whether the expression is the number 0. A sum that merely cancels is not.
+    /// Returns `true` if the expression is the number 0. A sum that merely cancels is not.
     pub fn is_zero(&self) -> bool {
         self.as_number().is_some_and(Zero::is_zero)
     }
@@ -197,7 +197,7 @@ impl Expression {
         }
     }
 
-    /// Whether the expression is a negative number, or a product with one.
+    /// Returns `true` if the expression is a negative number, or a product with one.
     fn is_negated(&self) -> bool {
         match self {
             Self::Number(number) => number.is_negative(),

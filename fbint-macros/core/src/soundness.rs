@@ -29,13 +29,13 @@ pub(crate) enum Unsoundness {
 pub(crate) struct Inertialess {
     /// The velocities with the entries of the kernel of the mass matrix; none where it depends on the state.
     pub(crate) kernel: Vec<(Symbol, i64)>,
-    /// Whether constraints could determine it, and do not.
+    /// `true` if constraints could determine it, and do not.
     pub(crate) is_augmented: bool,
-    /// Whether L is linear in all velocities.
+    /// `true` if L is linear in all velocities.
     pub(crate) is_linear: bool,
-    /// Whether a reaction holds a coordinate that it moves.
+    /// `true` if a reaction holds a coordinate that it moves.
     pub(crate) is_held: bool,
-    /// Whether L or a force depends on it.
+    /// `true` if L or a force depends on it.
     pub(crate) matters: bool,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn are_integrable(problem: &Problem, derivation: &Derivation) -> Opti
     Some(proofs::are_integrable(&forms, &tangents, &held, &problem.symbols))
 }
 
-/// Whether constraints have reactions, and the mass matrix M is singular in every state, be it because of parameters that are 0 by default:
+/// Returns `true` if constraints have reactions, and the mass matrix M is singular in every state, be it because of parameters that are 0 by default:
 /// then M + A^T A has to be sound, which has the same kernel as M where A takes it to zero.
 fn is_augmented(problem: &Problem, defaults: &[Expression]) -> bool {
     let defaults = problem.symbols.parameters().zip(defaults);

@@ -82,7 +82,7 @@ pub struct Model {
     pub events: Program,
     /// The coordinates of the drawing, by the state and the parameters.
     pub drawing: Program,
-    /// Whether there is the key `derivatives`.
+    /// `true` if there is the key `derivatives`.
     pub derivatives: bool,
     /// Linear functions that are conserved and not declared.
     pub undeclared: Vec<String>,
@@ -99,7 +99,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Whether there are steps of the discrete Hamel integrator.
+    /// Returns `true` if there are steps of the discrete Hamel integrator.
     pub fn has_hamel_steps(&self) -> bool {
         self.programs.functions().any(|(function, _)| function.owner == Trait::Hamel)
     }

@@ -27,7 +27,7 @@ pub trait AnyModel: Send {
     fn set_inputs(&mut self, inputs: Inputs);
     /// The inputs that replace the model's own.
     fn inputs(&self) -> Option<&Inputs>;
-    /// Whether the model has something that gives its inputs: see [`Model::input`](crate::Model::input).
+    /// Returns `true` if the model has something that gives its inputs: see [`Model::input`](crate::Model::input).
     fn gives_inputs(&self) -> bool;
     /// The system with its parameters, and with the inputs that it has in a state.
     fn system_at(&self, state: &[f64]) -> Box<dyn DynamicalSystem>;

@@ -31,7 +31,7 @@ impl Inputs {
         Self::new(names, move || Box::new(Both([(others.make)(), (own.make)()])))
     }
 
-    /// Whether they give this input.
+    /// Returns `true` if they give this input.
     pub fn give(&self, name: &str) -> bool {
         self.names.contains(&name)
     }
@@ -93,7 +93,7 @@ pub(crate) struct Replaced {
     functions: Arc<dyn Functions<f64>>,
     facts: &'static SystemFacts,
     prepared: Vec<f64>,
-    /// Whether laws of the model are left.
+    /// `true` if laws of the model are left.
     has_laws: bool,
     /// The last sample of the laws, where they are sampled and some are left.
     samples: Option<RefCell<Vec<f64>>>,

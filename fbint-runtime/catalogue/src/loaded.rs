@@ -273,7 +273,7 @@ fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme
     rodas5p.into_iter().chain(taylor).chain(gauss).chain(general).chain(own).collect()
 }
 
-/// Whether members of ensembles of a model run one by one.
+/// Returns `true` if members of ensembles of a model run one by one.
 fn is_driven_or_eventful(model: &dyn FlatModel) -> bool {
     let facts = model.facts();
     model.input().is_some()

@@ -15,13 +15,13 @@ pub struct Plan {
     pub settings: Settings,
     /// The gains of the feedback, if any.
     pub feedback: Feedback,
-    /// Whether gains that are too large for the step are refused.
+    /// `true` if gains that are too large for the step are refused.
     pub is_audited: bool,
     /// Where the run ends before its end.
     pub until_event: Option<Crossing>,
     /// The times of the samples, besides the start and the end, if the settings have no interval.
     pub times: Option<Vec<f64>>,
-    /// Whether the steps are kept as polynomials in time.
+    /// `true` if the steps are kept as polynomials in time.
     pub is_dense: bool,
     /// Which of the model's own maps makes the steps of [`Method::OneStep`].
     pub map: Option<Scheme>,
@@ -47,7 +47,7 @@ pub struct Crossing {
     pub name: String,
     /// The expressions that pass it.
     pub quantity: Quantity,
-    /// Whether it has to fall below the number, or else to rise above it.
+    /// `true` if it has to fall below the number, or else to rise above it.
     pub is_below: bool,
     /// The number.
     pub number: f64,
@@ -135,7 +135,7 @@ impl Crossing {
         if self.is_below { event.falling().terminal() } else { event.rising().terminal() }
     }
 
-    /// Whether a value of the quantity is beyond the number.
+    /// Returns `true` if a value of the quantity is beyond the number.
     pub fn is_true(&self, value: f64) -> bool {
         if self.is_below { value < self.number } else { value > self.number }
     }

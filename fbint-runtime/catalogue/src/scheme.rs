@@ -151,12 +151,12 @@ impl Scheme {
         Method::with_key(self.key, setting, (setting, Some(setting))).unwrap_or(Method::OneStep { h: setting })
     }
 
-    /// Whether it keeps some of the structure by construction, and so needs no aid.
+    /// Returns `true` if it keeps some of the structure by construction, and so needs no aid.
     pub fn is_geometric(self) -> bool {
         self.method(1.0).is_geometric()
     }
 
-    /// Whether it chooses its steps.
+    /// Returns `true` if it chooses its steps.
     pub fn chooses_steps(self) -> bool {
         self.method(1.0).step().is_none()
     }

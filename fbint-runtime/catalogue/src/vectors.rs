@@ -9,7 +9,7 @@ pub const MOST_INTEGRALS: usize = 72;
 /// The number of vectors that values of parameters alone may fill.
 pub(crate) const PREPARED: usize = 4;
 
-/// Whether a system is short enough for the longest vectors.
+/// Returns `true` if a system is short enough for the longest vectors.
 pub const fn fits(facts: &SystemFacts) -> bool {
     length(facts) <= MOST_ENTRIES && facts.integrals.len() <= MOST_INTEGRALS
 }
@@ -27,7 +27,7 @@ pub(crate) const fn length(facts: &SystemFacts) -> usize {
     length
 }
 
-/// Whether members of ensembles of a system run in lanes.
+/// Returns `true` if members of ensembles of a system run in lanes.
 pub(crate) const fn is_in_lanes(facts: &SystemFacts) -> bool {
     facts.state.len() <= MOST_ENTRIES && facts.feedback_field_operations.fit_lanes()
 }

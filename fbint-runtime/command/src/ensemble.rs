@@ -168,7 +168,7 @@ impl ResolvedEnsemble {
         self.arguments().samples.is_some()
     }
 
-    /// Whether it takes the ends of a block to add it to the results.
+    /// Returns `true` if it takes the ends of a block to add it to the results.
     fn needs_ends(&self) -> bool {
         let arguments = self.arguments();
         arguments.plot.is_some() || arguments.ends.is_some() && self.datasets.ends.is_none()
@@ -192,7 +192,7 @@ impl ResolvedEnsemble {
         format!("{}: {part}{} members, {method}, {interval}, seed {}", job.model, arguments.members, arguments.seed)
     }
 
-    /// Whether this number of members is all of them.
+    /// Returns `true` if this number of members is all of them.
     fn is_whole(&self, members: u64) -> bool {
         members == u64::from(self.arguments().members)
     }

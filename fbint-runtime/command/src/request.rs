@@ -40,7 +40,7 @@ use fbint_catalogue::{AnyModel, Entry, Law, Observer, Plan, Run, Sample};
 pub struct Request {
     pub(crate) job: Job,
     is_dense: bool,
-    /// Whether its start is the end of another run.
+    /// `true` if its start is the end of another run.
     continues: bool,
 }
 

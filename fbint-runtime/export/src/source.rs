@@ -53,7 +53,7 @@ fn items(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     items
 }
 
-/// Whether an item has the attribute, or is a struct with one that begins like it: those that are no models are reported as mistakes.
+/// Returns `true` if an item has the attribute, or is a struct with one that begins like it: those that are no models are reported as mistakes.
 fn declares(item: &[TokenTree]) -> bool {
     let is_struct = item.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "struct"));
     let is_meant = |word: &str| word == ATTRIBUTE || is_struct && word.starts_with("feedback");

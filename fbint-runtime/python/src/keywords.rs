@@ -79,7 +79,7 @@ pub(crate) struct Options {
     pub(crate) of_command: Vec<CommandOption>,
     pub(crate) t_eval: Option<Vec<f64>>,
     pub(crate) dense_output: bool,
-    /// Whether the start is the end of a run.
+    /// `true` if the start is the end of a run.
     pub(crate) continues: bool,
     /// Inputs that functions give.
     pub(crate) functions: Functions,

@@ -54,7 +54,7 @@ impl Source {
         (self.entry.load)()
     }
 
-    /// Whether both are sources of one model.
+    /// Returns `true` if both are sources of one model.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.entry.name == other.entry.name && self.text == other.text
     }

@@ -31,14 +31,14 @@ pub(crate) struct Stepper {
     plan: Plan,
     /// The inputs that were given for all calls.
     given: Option<Inputs>,
-    /// Whether there is one run, whose arrays have no axis for runs.
+    /// `true` if there is one run, whose arrays have no axis for runs.
     is_single: bool,
     runs: Vec<SteppedRun>,
     /// The place of each entry of the state as Python has it.
     places: Vec<usize>,
     /// The exception that a function for an input has raised.
     raised: Raised,
-    /// Whether runs may continue without a record: not those that have to stop within a call.
+    /// `true` if runs may continue without a record: not those that have to stop within a call.
     may_continue: bool,
 }
 
@@ -48,7 +48,7 @@ struct SteppedRun {
     state: Vec<f64>,
     /// The inputs that are given, by their places.
     inputs: Arc<[GivenInput]>,
-    /// Whether they have changed since the last call.
+    /// `true` if they have changed since the last call.
     has_jumped: bool,
     /// The run as it continues from the state, if it has begun to, and has neither events nor a record.
     continuation: Option<Continuation>,

@@ -126,7 +126,7 @@ impl<'c, 'm, S: FeedbackSystem, const V: usize> LaneAssignment<'c, 'm, S, V> {
         self.runs.setup.progress.advance(1);
     }
 
-    /// Whether the runs go on.
+    /// Returns `true` if the runs go on.
     pub(super) fn goes_on(&self) -> bool {
         self.runs.setup.progress.goes_on()
     }

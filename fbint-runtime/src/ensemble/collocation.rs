@@ -20,7 +20,7 @@ pub(super) struct Collocations<S: FeedbackSystem>(Vec<MemberCollocation<S>>);
 struct MemberCollocation<S: FeedbackSystem> {
     state: Vector<S>,
     collocation: Collocation,
-    /// Whether it has reached the end of the step.
+    /// `true` if it has reached the end of the step.
     is_done: bool,
 }
 

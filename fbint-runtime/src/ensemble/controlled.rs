@@ -47,7 +47,7 @@ pub(super) struct ControlledLaneSteps<S: FeedbackSystem, const V: usize> {
     /// Where the last attempt ended.
     end_time: Lanes<V>,
     end: Vector<S, Lanes<V>>,
-    /// Whether the last stage is f there.
+    /// `true` if the last stage is f there.
     knows_end: bool,
     /// Dense output of the last attempt, once it is needed.
     interpolant: Option<Interpolant<Vector<S, Lanes<V>>>>,

@@ -185,7 +185,7 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
 pub(super) trait InLanes<S: FeedbackSystem, const V: usize> {
     /// The fields of members in lanes that no member has taken yet.
     fn fields(&self) -> Box<dyn LaneFields<S, V> + '_>;
-    /// Whether gains do not follow from the state.
+    /// Returns `true` if gains do not follow from the state.
     fn are_constant(&self) -> bool;
 }
 

@@ -40,7 +40,7 @@ impl<'a> EnsembleProgress<'a> {
         self.ask(&mut observer);
     }
 
-    /// Whether the runs go on. No thread waits for another one that asks just now.
+    /// Returns `true` if the runs go on. No thread waits for another one that asks just now.
     pub(super) fn goes_on(&self) -> bool {
         if let Ok(mut observer) = self.observer.try_lock() {
             self.ask(&mut observer);

@@ -24,7 +24,7 @@ use crate::system::{FeedbackSystem, SystemFacts, Vector};
 /// for the sums of one member.
 const MOST_COLUMNS: usize = 24;
 
-/// Whether members of a system go side by side.
+/// Returns `true` if members of a system go side by side.
 pub(super) fn are_in_lanes<S: FeedbackSystem>(facts: &SystemFacts) -> bool {
     S::LANE_COLUMNS > 0 && S::LANE_COLUMNS <= MOST_COLUMNS && !facts.has_laws()
 }

@@ -70,7 +70,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
         members.iter().map(|&member| self.track_alone(member)).collect()
     }
 
-    /// Whether the Jacobian of these members' fields is known in lanes.
+    /// Returns `true` if the Jacobian of these members' fields is known in lanes.
     fn has_jacobian(&self, members: &[usize]) -> bool {
         let has_jacobian = |&member: &usize| self.setup.system(member).facts().has_jacobian;
         self.gains.are_constant() && members.first().is_some_and(has_jacobian)

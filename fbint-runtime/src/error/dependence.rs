@@ -19,9 +19,9 @@ pub struct Dependence {
     names: [&'static str; NAMED],
     /// The number of constraints or velocities that take part.
     pub involved: usize,
-    /// Whether these are velocities, which the mass matrix hardly tells apart.
+    /// `true` if these are velocities, which the mass matrix hardly tells apart.
     pub is_of_velocities: bool,
-    /// Whether they are so by masses of very different sizes, and not by their gradients.
+    /// `true` if they are so by masses of very different sizes, and not by their gradients.
     pub is_by_masses: bool,
     /// The smallest pivot of their matrix over the largest.
     pub pivot_ratio: f64,

@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extremes {
     named: [Option<(&'static str, f64)>; NAMED],
-    /// Whether there are more.
+    /// `true` if there are more.
     are_more: bool,
 }
 

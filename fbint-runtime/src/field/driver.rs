@@ -46,7 +46,7 @@ pub trait Signal<S: DrivenSystem> {
         false
     }
 
-    /// Whether it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.
+    /// Returns `true` if it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.
     #[doc(hidden)]
     fn has_sampled_laws(&self) -> bool {
         false
@@ -225,7 +225,7 @@ impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {
     }
 }
 
-/// Whether a row of a table holds at a time: a run may start a rounding before its jump.
+/// Returns `true` if a row of a table holds at a time: a run may start a rounding before its jump.
 #[doc(hidden)]
 pub fn holds_at(from: f64, time: f64) -> bool {
     from <= time + 1e-12 * from.abs().max(f64::MIN_POSITIVE)

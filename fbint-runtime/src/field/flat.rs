@@ -32,7 +32,7 @@ pub trait FlatSignal: Send {
     fn series(&self, _time: f64, _stride: usize, _later: &mut [f64]) -> bool {
         false
     }
-    /// Whether it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.
+    /// Returns `true` if it leaves inputs to sampled laws, which [`hold_laws`](Self::hold_laws) holds.
     #[doc(hidden)]
     fn has_sampled_laws(&self) -> bool {
         false

@@ -188,7 +188,7 @@ impl StartSearch<'_> {
         iterations
     }
 
-    /// Whether integral `i` has a gradient in the free entries.
+    /// Returns `true` if integral `i` has a gradient in the free entries.
     fn moves(&self, x: &[f64], i: usize, mut scratch: Scratch<'_>) -> bool {
         let jacobian = scratch.rows();
         self.system.jacobian_at(x, jacobian);

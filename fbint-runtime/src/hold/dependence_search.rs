@@ -88,9 +88,9 @@ struct InvertedMatrix<'w> {
     entries: &'w mut [f64],
     /// The number of rows.
     count: usize,
-    /// Whether the generated code solves by the normal equations.
+    /// `true` if the generated code solves by the normal equations.
     is_squared: bool,
-    /// Whether masses take part.
+    /// `true` if masses take part.
     has_masses: bool,
 }
 
@@ -161,7 +161,7 @@ impl Gradients<'_> {
         Some(InvertedMatrix { is_squared: matrix.count > CLOSED, ..matrix })
     }
 
-    /// Whether reactions act along rows of velocities, as in velocity constraints and Lagrangian systems.
+    /// Returns `true` if reactions act along rows of velocities, as in velocity constraints and Lagrangian systems.
     fn has_rows_of_velocities(&self) -> bool {
         self.state.iter().any(|entry| entry.role == StateRole::Velocity)
             || self.integrals.iter().any(|integral| integral.kind == IntegralKind::VelocityConstraint)

@@ -22,7 +22,7 @@ pub(crate) trait Advance<L: Land> {
         lander.land_alike(&begin, h, x);
         Ok(())
     }
-    /// Whether a projected step begins with the derivative with which the one before it has ended.
+    /// Returns `true` if a projected step begins with the derivative with which the one before it has ended.
     fn keeps_derivative(&self) -> bool {
         false
     }

@@ -26,7 +26,7 @@ pub(crate) struct Progress {
     pub(crate) previous_time: f64,
     pub(crate) max_steps: u64,
     pub(crate) limits: StepLimits,
-    /// Whether f at the state is the last stage of the last step.
+    /// `true` if f at the state is the last stage of the last step.
     pub(crate) knows_derivative: bool,
     /// When a step has to end at the latest, because inputs of the field jump.
     pub(crate) jump: f64,
@@ -57,7 +57,7 @@ impl Progress {
         }
     }
 
-    /// Whether inputs of the field jump where the next step begins.
+    /// Returns `true` if inputs of the field jump where the next step begins.
     pub(crate) fn is_at_jump(&self) -> bool {
         self.time >= self.jump
     }
@@ -120,7 +120,7 @@ pub(crate) trait Attempts {
     fn look_closer(&mut self, next: &Self::State, h: f64);
     /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
     fn rejection(&self, next: &Self::State, error: f64) -> StepFailure;
-    /// Whether the step from the state to this one moves nothing but the time.
+    /// Returns `true` if the step from the state to this one moves nothing but the time.
     fn rests_until(&mut self, next: &Self::State) -> bool;
     /// Takes the state at the time that was reached.
     fn accept(&mut self, next: Self::State);

@@ -178,7 +178,7 @@ pub(crate) struct FlatIntegrator<'f, const STAGES: usize> {
     weights: Blocks,
 }
 
-/// Whether an entry continues the variable of the one before.
+/// Returns `true` if an entry continues the variable of the one before.
 fn continues(facts: &'static SystemFacts) -> impl Fn(usize) -> bool {
     |entry| StateEntry::continues(facts.state, entry)
 }

@@ -57,7 +57,7 @@ impl Map {
         }
     }
 
-    /// Whether the type of a system is enough to tell that there is an obstacle.
+    /// Returns `true` if the type of a system is enough to tell that there is an obstacle.
     #[cfg(feature = "std")]
     const fn is_known_to_fail<S: FeedbackSystem>(self) -> bool {
         matches!(S::KNOWN_FACTS, Some(facts) if self.obstacle(facts).is_some())
@@ -221,9 +221,9 @@ struct Mechanics<S: FeedbackSystem> {
 struct Constraints {
     /// The number of holonomic constraints.
     holonomic: usize,
-    /// Whether there are phase constraints.
+    /// `true` if there are phase constraints.
     has_phase: bool,
-    /// Whether there are constraints of any kind.
+    /// `true` if there are constraints of any kind.
     has_any: bool,
 }
 

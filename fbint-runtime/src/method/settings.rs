@@ -355,7 +355,7 @@ impl Method {
         self.properties().order
     }
 
-    /// Whether the method keeps some of the structure by construction: the state is projected only if a projection was chosen.
+    /// Returns `true` if the method keeps some of the structure by construction: the state is projected only if a projection was chosen.
     pub const fn is_geometric(self) -> bool {
         matches!(self.stepping(), Stepping::Gauss { .. } | Stepping::Geometric { .. })
     }

@@ -185,7 +185,7 @@ impl<const V: usize> Default for Mask<V> {
 
 #[cfg(feature = "ensemble")]
 impl<const V: usize> Mask<V> {
-    /// Whether this lane is among them.
+    /// Returns `true` if this lane is among them.
     pub(crate) fn has(self, lane: usize) -> bool {
         self.0.lane(lane).to_bits() != 0
     }
@@ -242,7 +242,7 @@ impl<const V: usize> Mask<V> {
         }
     }
 
-    /// Whether there is any.
+    /// Returns `true` if there is any.
     #[inline(always)]
     pub(crate) fn any(self) -> bool {
         let mut any = false;

@@ -32,7 +32,7 @@ pub(crate) fn fours(length: usize) -> std::vec::Vec<Four> {
     vec![[0.0; 4]; length.div_ceil(4)]
 }
 
-/// Whether every number is finite. Hardly any is not, so that nothing is gained where a loop ends early.
+/// Returns `true` if every number is finite. Hardly any is not, so that nothing is gained where a loop ends early.
 #[cfg(feature = "std")]
 #[inline]
 pub(crate) fn are_finite(numbers: &[f64]) -> bool {
@@ -64,7 +64,7 @@ pub(crate) fn largest(v: &(impl AsRef<[f64]> + ?Sized)) -> f64 {
     v.as_ref().iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()))
 }
 
-/// Whether every entry is finite.
+/// Returns `true` if every entry is finite.
 pub(crate) fn is_finite<V: Entries<f64>>(v: &V) -> bool {
     not_finite(v).is_none()
 }

@@ -57,7 +57,7 @@ impl<'a> Course<'a> {
 }
 
 impl Course<'_> {
-    /// Whether the run continues another one, whose targets it keeps.
+    /// Returns `true` if the run continues another one, whose targets it keeps.
     pub(super) fn is_onward(&self) -> bool {
         self.from.as_ref().is_some_and(Snapshot::is_onward)
     }

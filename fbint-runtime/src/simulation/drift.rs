@@ -54,7 +54,7 @@ impl DriftRecord {
         Self { changes, mean_time: 0.0, time_moment: 0.0, count: 0.0, left_out: Vec::new() }
     }
 
-    /// Whether they belong to this number of integrals.
+    /// Returns `true` if they belong to this number of integrals.
     pub(crate) fn has_length(&self, integrals: usize) -> bool {
         self.changes.len() == integrals.div_ceil(4) && self.left_out.iter().all(|(integral, _)| *integral < integrals)
     }
@@ -144,7 +144,7 @@ pub struct IntegralDrift {
     pub last: f64,
     /// The slope of the least-squares line through F - F_target over time: the secular drift per unit of time.
     pub slope: f64,
-    /// Whether the declaration assumes that the field conserves it, and nothing proves it.
+    /// `true` if the declaration assumes that the field conserves it, and nothing proves it.
     pub assumed: bool,
     /// Where it was left out of the projection, if it was.
     pub left_out: Option<LeftOut>,

@@ -24,7 +24,7 @@ pub struct Event<'a, X> {
     pub(crate) count: u64,
     pub(crate) condition: Option<Condition<'a, X>>,
     pub(crate) reset: Option<Reset<'a, X>>,
-    /// Whether the field switches there, which ends a step and is not recorded.
+    /// `true` if the field switches there, which ends a step and is not recorded.
     pub(crate) is_switch: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a, X> Event<'a, X> {
         Event { name, value, direction, is_terminal, count, condition, reset, is_switch }
     }
 
-    /// Whether it occurs where its function goes from one value to another, which are not both 0.
+    /// Returns `true` if it occurs where its function goes from one value to another, which are not both 0.
     pub(crate) fn occurs(&self, from: f64, to: f64) -> bool {
         let is_rising = from < 0.0 && to >= 0.0;
         let is_falling = from > 0.0 && to <= 0.0;
@@ -126,17 +126,17 @@ impl<'a, X> Event<'a, X> {
         }
     }
 
-    /// Whether the run does not simply go on after its occurrence of this number.
+    /// Returns `true` if the run does not simply go on after its occurrence of this number.
     pub(crate) fn stops(&self, number: u64) -> bool {
         self.ends(number) || self.reset.is_some() || self.is_switch
     }
 
-    /// Whether its occurrence of this number ends the run.
+    /// Returns `true` if its occurrence of this number ends the run.
     pub(crate) fn ends(&self, number: u64) -> bool {
         self.is_terminal && number >= self.count
     }
 
-    /// Whether the run does not simply go on after its next occurrence, whatever happened before.
+    /// Returns `true` if the run does not simply go on after its next occurrence, whatever happened before.
     pub(crate) fn always_stops(&self) -> bool {
         self.stops(1) && self.condition.is_none()
     }

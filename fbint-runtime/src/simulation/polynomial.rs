@@ -20,7 +20,7 @@ pub(super) fn separators(polynomial: &[f64]) -> Vec<f64> {
     found
 }
 
-/// Whether the first coefficient alone proves that a polynomial has no zero between 0 and 1.
+/// Returns `true` if the first coefficient alone proves that a polynomial has no zero between 0 and 1.
 fn has_no_zero(polynomial: &[f64]) -> bool {
     let Some((first, others)) = polynomial.split_first() else { return true };
     others.iter().map(|coefficient| coefficient.abs()).sum::<f64>() < first.abs()

@@ -63,13 +63,13 @@ pub(super) struct Record<'a> {
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vec<f64>, Dependence)>,
     largest_projection: Option<Largest>,
-    /// Whether the mass matrix at the start is not nearly singular, as it may be where constraints determine what has no mass.
+    /// `true` if the mass matrix at the start is not nearly singular, as it may be where constraints determine what has no mass.
     has_regular_masses: bool,
     /// The distance from its target at which each integral is held, because projections were left out.
     level: Vec<Four>,
-    /// Whether the projection has left F - F_target of the next state.
+    /// `true` if the projection has left F - F_target of the next state.
     knows_change: bool,
-    /// Whether a reset has changed the targets, so that the targets of earlier samples are unknown.
+    /// `true` if a reset has changed the targets, so that the targets of earlier samples are unknown.
     has_new_targets: bool,
 }
 
@@ -253,7 +253,7 @@ impl<'a> Record<'a> {
         if !self.is_good(sample) && self.is_lost(sample) { Err(self.blow_up(sample)) } else { Ok(()) }
     }
 
-    /// Whether a state is finite, and every integral is within its bound.
+    /// Returns `true` if a state is finite, and every integral is within its bound.
     #[inline]
     fn is_good(&self, sample: &FlatSample) -> bool {
         let mut beyond = [0; 4];
@@ -266,7 +266,7 @@ impl<'a> Record<'a> {
         beyond == [0; 4] && are_finite(&sample.state)
     }
 
-    /// Whether a state is not finite, or an integral is out of its bound and not because its terms have grown.
+    /// Returns `true` if a state is not finite, or an integral is out of its bound and not because its terms have grown.
     fn is_lost(&self, sample: &FlatSample) -> bool {
         let is_finite = |entries: &[f64]| entries.iter().all(|entry| entry.is_finite());
         !is_finite(&sample.state) || !is_finite(sample.change.as_flattened()) || self.most_changed(sample).is_some()
@@ -286,7 +286,7 @@ impl<'a> Record<'a> {
         changed.max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
     }
 
-    /// Whether integrals that have changed so since the last good state jump: by more than twice as much as ever before.
+    /// Returns `true` if integrals that have changed so since the last good state jump: by more than twice as much as ever before.
     #[inline]
     fn is_jump(&self, change: &[Four]) -> bool {
         let most = 2.0 * self.jump.per_size;
@@ -385,7 +385,7 @@ impl<'a> Record<'a> {
         Ok(())
     }
 
-    /// Whether the start was moved onto the constraints.
+    /// Returns `true` if the start was moved onto the constraints.
     pub(super) fn has_moved_start(&self) -> bool {
         self.drift.start_move().is_some()
     }
@@ -485,7 +485,7 @@ impl<'a> Record<'a> {
         self.trajectory.iter().map(|sample| (sample.time, sample.state.to_vec())).chain(last).collect()
     }
 
-    /// Whether the last sample is the last good state.
+    /// Returns `true` if the last sample is the last good state.
     fn is_last_sampled(&self) -> bool {
         let is_last = |sample: SampleRow<'_>| sample.time == self.last.time && *sample.state == *self.last.state;
         self.trajectory.iter().next_back().is_some_and(is_last)

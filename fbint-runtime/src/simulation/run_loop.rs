@@ -302,7 +302,7 @@ impl<'a> RunLoop<'a> {
         Err(Error::ForeignSnapshot { reason })
     }
 
-    /// Whether the run has reached its end, or its watcher interrupts it.
+    /// Returns `true` if the run has reached its end, or its watcher interrupts it.
     fn is_over(&mut self, stepper: &dyn Stepper, pace: &Pace<'_>, progress: &SegmentProgress) -> bool {
         let SegmentProgress { number, rest, sampling } = progress;
         let is_watched = pace.schedule().is_none_or(|schedule| rest.is_none() && schedule.is_watched(*number));

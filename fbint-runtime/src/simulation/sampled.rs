@@ -30,12 +30,12 @@ impl LawSamples {
         Ok(Some(Self { period, delay, states: VecDeque::new(), next: from }))
     }
 
-    /// Whether a sample is due at a time.
+    /// Returns `true` if a sample is due at a time.
     pub(super) fn is_due(&self, time: f64) -> bool {
         time >= self.next - ROUNDING * self.period
     }
 
-    /// Whether a sample is due before a time.
+    /// Returns `true` if a sample is due before a time.
     pub(super) fn is_due_before(&self, time: f64) -> bool {
         self.next < time - ROUNDING * self.period
     }

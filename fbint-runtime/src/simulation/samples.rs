@@ -89,7 +89,7 @@ impl FlatSamples {
         Ok(())
     }
 
-    /// Whether there are more than this number of samples.
+    /// Returns `true` if there are more than this number of samples.
     pub(super) fn are_more_than(&self, samples: usize) -> bool {
         self.numbers.len() > samples * self.width
     }

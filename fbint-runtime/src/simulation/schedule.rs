@@ -166,7 +166,7 @@ impl Schedule {
         ROUNDING * self.h + 2.0 * f64::EPSILON * time.abs()
     }
 
-    /// Whether a step ends at a time of the run, but for rounding.
+    /// Returns `true` if a step ends at a time of the run, but for rounding.
     pub(super) fn ends_step_at(&self, time: f64) -> bool {
         let step = ((time - self.span.from) / self.h).round() as u64;
         [step.min(self.steps), self.steps].iter().any(|&step| (time - self.time(step)).abs() <= self.rounding(time))

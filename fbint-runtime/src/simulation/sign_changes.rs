@@ -79,14 +79,14 @@ impl Series {
         self.0[DEGREE - 2..].iter().fold(0.0, |largest: f64, c| largest.max(c.abs()))
     }
 
-    /// Whether the function has no zero in the piece, even if it varies by `margin` times what the samples show.
+    /// Returns `true` if the function has no zero in the piece, even if it varies by `margin` times what the samples show.
     pub(super) fn has_no_zero(&self, margin: f64) -> bool {
         let spread = self.0[1..].iter().map(|c| c.abs()).sum::<f64>() + 4.0 * self.rest();
         let margin = if self.is_smooth() { margin } else { FAR * margin };
         self.0[0].abs() > margin * spread
     }
 
-    /// Whether the function is monotonic in the piece, even if its slope varies by `margin` times what the samples show.
+    /// Returns `true` if the function is monotonic in the piece, even if its slope varies by `margin` times what the samples show.
     pub(super) fn is_monotonic(&self, margin: f64) -> bool {
         let slope = |(k, c): (usize, &f64)| (k * k) as f64 * c.abs();
         let varying: f64 = self.0.iter().enumerate().skip(2).map(slope).sum();
@@ -102,9 +102,9 @@ impl Series {
 pub(super) struct SignChanges<'f, E> {
     /// The function.
     value: &'f mut dyn FnMut(f64) -> Result<f64, E>,
-    /// Whether a change from one value to another counts.
+    /// `true` if a change from one value to another counts.
     counts: &'f dyn Fn(f64, f64) -> bool,
-    /// Whether only the first change that counts is needed.
+    /// `true` if only the first change that counts is needed.
     first_alone: bool,
     /// The last point that was passed, where the function was not 0, or else the only one.
     side: (f64, f64),

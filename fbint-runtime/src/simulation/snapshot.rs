@@ -229,7 +229,7 @@ impl Snapshot {
         }
     }
 
-    /// Whether the run continues another one, whose targets it keeps.
+    /// Returns `true` if the run continues another one, whose targets it keeps.
     pub(crate) fn is_onward(&self) -> bool {
         self.reference.is_some()
     }

@@ -143,7 +143,7 @@ fn of_sign(value: f64) -> Side {
 struct Choice {
     /// The rate of the function of the switch on the positive and on the negative side.
     rates: [f64; 2],
-    /// Whether the field jumps from one side to the other.
+    /// `true` if the field jumps from one side to the other.
     jumps: bool,
 }
 

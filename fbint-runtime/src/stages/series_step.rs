@@ -36,7 +36,7 @@ pub(crate) struct StepRule<V> {
     are_sizes_given: bool,
     /// The reciprocals, with 0 for a variable without a size, which counts for nothing.
     weights: V,
-    /// Whether a variable has no size, because it was 0 so far.
+    /// `true` if a variable has no size, because it was 0 so far.
     has_new: bool,
 }
 
@@ -169,7 +169,7 @@ impl<V: Entries<f64>> StepRule<V> {
         largest(fours, rest.iter().zip(last_weights).map(|(entry, weight)| entry * weight))
     }
 
-    /// Whether nothing but the time moves in a step of this size.
+    /// Returns `true` if nothing but the time moves in a step of this size.
     fn rests(&self, rates: &V, size: f64) -> bool {
         let clock = self.facts.clock;
         let moves = |i: usize| Some(i) != clock && rates[i].abs() * size > REST * self.tolerance * self.sizes[i];
@@ -190,7 +190,7 @@ fn largest(fours: impl Iterator<Item = [f64; 4]>, rest: impl Iterator<Item = f64
     rest.chain(fours.fold([0.0; 4], larger)).fold(0.0, |largest, number| number.abs().larger(largest))
 }
 
-/// Whether no step of this size is possible. A solution that is not a number suggests no size at all, and is told by its entries.
+/// Returns `true` if no step of this size is possible. A solution that is not a number suggests no size at all, and is told by its entries.
 pub(crate) fn is_too_short(size: f64, time: f64) -> bool {
     0.1 * size <= time.abs() * f64::EPSILON || size < f64::MIN_POSITIVE
 }

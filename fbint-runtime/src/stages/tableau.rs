@@ -37,7 +37,7 @@ pub struct Tableau<const S: usize> {
     b: [f64; S],
     /// Whether stage i starts from x and the stage before it alone, so that its start is one fused product.
     follows: [bool; S],
-    /// Whether b reads the same backwards, so that stages come in pairs of equal weight. A single stage counts as one, too.
+    /// `true` if b reads the same backwards, so that stages come in pairs of equal weight. A single stage counts as one, too.
     is_symmetric: bool,
     error: Difference<S>,
     /// The estimate where forces do not change along the motion alone: with the time, or because they switch within a step.

@@ -65,9 +65,9 @@ pub struct SystemFacts {
     pub prepared_numbers: usize,
     /// The dependence of the Hamiltonian on the momenta.
     pub kinetic_energy: KineticEnergy,
-    /// Whether there are steps of the discrete Hamel integrator, see [`HamelSystem`](crate::HamelSystem).
+    /// `true` if there are steps of the discrete Hamel integrator, see [`HamelSystem`](crate::HamelSystem).
     pub has_hamel_steps: bool,
-    /// Whether [`PreparedSystem::jacobian`](crate::PreparedSystem::jacobian) is generated: the declaration has the key `derivatives`.
+    /// `true` if [`PreparedSystem::jacobian`](crate::PreparedSystem::jacobian) is generated: the declaration has the key `derivatives`.
     pub has_jacobian: bool,
     /// Operations of [`PreparedSystem::vector_field`](crate::PreparedSystem::vector_field).
     pub vector_field_operations: Operations,
@@ -118,7 +118,7 @@ impl SystemFacts {
         equations: "",
     };
 
-    /// Whether some inputs have laws.
+    /// Returns `true` if some inputs have laws.
     #[inline(always)]
     pub const fn has_laws(&self) -> bool {
         self.open_inputs.len() < self.input_names.len()
@@ -130,7 +130,7 @@ impl SystemFacts {
         self.input_names.len() + self.switches.len()
     }
 
-    /// Whether the field switches.
+    /// Returns `true` if the field switches.
     #[inline(always)]
     pub const fn has_switches(&self) -> bool {
         !self.switches.is_empty()
@@ -167,7 +167,7 @@ impl StateEntry {
         None
     }
 
-    /// Whether an entry of a state belongs to the same variable as the one before it.
+    /// Returns `true` if an entry of a state belongs to the same variable as the one before it.
     #[inline]
     pub(crate) fn continues(state: &[Self], entry: usize) -> bool {
         let pair = state.get(entry.wrapping_sub(1)).zip(state.get(entry));
@@ -242,11 +242,11 @@ pub struct DeclaredEvent {
     pub name: &'static str,
     /// The direction in which the function has to pass 0.
     pub direction: CrossingDirection,
-    /// Whether the event ends the run.
+    /// `true` if the event ends the run.
     pub is_terminal: bool,
     /// The number of the occurrence that ends the run, where it is not the first.
     pub count: Option<u64>,
-    /// Whether it is a section, which is recorded and changes nothing.
+    /// `true` if it is a section, which is recorded and changes nothing.
     pub is_section: bool,
     /// The place of the function that passes 0.
     pub value: usize,
@@ -360,7 +360,7 @@ pub enum IntegralKind {
 }
 
 impl IntegralKind {
-    /// Whether the integral vanishes on the constraint set.
+    /// Returns `true` if the integral vanishes on the constraint set.
     pub const fn is_constraint(self) -> bool {
         matches!(
             self,
@@ -432,7 +432,7 @@ pub struct Operations {
 impl Operations {
     pub(crate) const NONE: Self = Self { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
 
-    /// Whether a function with this number of operations is evaluated in lanes: a longer one takes long to compile in them, and one that is
+    /// Returns `true` if a function with this number of operations is evaluated in lanes: a longer one takes long to compile in them, and one that is
     /// not optimised fills the stack of a thread.
     #[doc(hidden)]
     pub const fn fit_lanes(&self) -> bool {

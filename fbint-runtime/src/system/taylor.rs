@@ -223,7 +223,7 @@ impl<'f> Series<'f> {
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct SumGroup {
-    /// Whether all are of products of a sequence with itself.
+    /// `true` if all are of products of a sequence with itself.
     pub is_half: bool,
     /// The columns whose products are added.
     pub products: std::vec::Vec<[usize; 2]>,

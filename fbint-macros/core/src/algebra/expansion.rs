@@ -45,7 +45,7 @@ fn kept_base(power: &Expression) -> Option<&Expression> {
     (matches!(base, Expression::Sum(_)) && !is_low).then_some(base)
 }
 
-/// Whether a sum to this power is multiplied out: a square is, and so is what makes few terms.
+/// Returns `true` if a sum to this power is multiplied out: a square is, and so is what makes few terms.
 fn is_low_power(sum: &Expression, exponent: &BigRational) -> bool {
     let is_multiplied = exponent.is_integer() && exponent.is_positive();
     is_multiplied && (times(exponent) == 2 || terms_of_power(terms(sum), times(exponent)) <= MOST_TERMS_OF_POWER)
@@ -72,7 +72,7 @@ pub(super) fn numerator(expression: &Expression) -> Option<Expression> {
     has_short_quotient(&expression.write()?).then(|| expression.numerator().write())?
 }
 
-/// Whether there are not too many terms when everything is brought over one denominator, and nothing that vanishes is divided by.
+/// Returns `true` if there are not too many terms when everything is brought over one denominator, and nothing that vanishes is divided by.
 fn has_short_quotient(expression: &Expression) -> bool {
     let divisors = divisors(expression);
     let terms_of_divisors = divisors.iter().map(|(divisor, times)| terms_of_power(terms(divisor), *times));

@@ -14,7 +14,7 @@ use crate::proofs::general;
 /// More members than this have determinants that are not written out.
 const MOST_MEMBERS: usize = 4;
 
-/// Whether algebra proves that a doubt is a mistake. Runs within a session.
+/// Returns `true` if algebra proves that a doubt is a mistake. Runs within a session.
 pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
     match doubt {
         Doubt::NoGradient(member) => {
@@ -33,7 +33,7 @@ pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
     }
 }
 
-/// Whether the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the
+/// Returns `true` if the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the
 /// determinant of their products with one another vanishes.
 fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -> bool {
     let (all_members, matrix) = derivation.multiplier_matrix();
@@ -62,7 +62,7 @@ fn gram_determinant<C: Ord>(rows: impl Iterator<Item = BTreeMap<C, Expression>>)
     determinant(&matrix)
 }
 
-/// Whether algebra shows that these integrals have no common zero, at three values of the parameters.
+/// Returns `true` if algebra shows that these integrals have no common zero, at three values of the parameters.
 fn is_contradiction(derivation: &Derivation, members: &[IntegralId]) -> bool {
     general(&derivation.symbols).take(3).all(|state| {
         let number = |symbol: Symbol| {

@@ -115,12 +115,12 @@ impl Dividend {
         Self { dividend: polynomial(dividend), divisors: divisors.iter().map(polynomial).collect() }
     }
 
-    /// Whether division leaves nothing: a proof that the polynomial vanishes where all of the others do.
+    /// Returns `true` if division leaves nothing: a proof that the polynomial vanishes where all of the others do.
     pub fn is_divided_by_all(&self) -> bool {
         self.dividend.is_zero() || self.dividend.reduce(&self.divisors).is_zero()
     }
 
-    /// Whether the polynomial is a combination of the others at all, by a Groebner basis, whose remainders are unique. Where 1 is, they
+    /// Returns `true` if the polynomial is a combination of the others at all, by a Groebner basis, whose remainders are unique. Where 1 is, they
     /// have no common zero.
     pub fn is_in_ideal(&self) -> bool {
         let divisors: Vec<_> = self.divisors.iter().map(|divisor| divisor.reorder::<GrevLexOrder>()).collect();

@@ -27,7 +27,7 @@ const MOST_TERMS_OF_BASIS: usize = 24;
 const MOST_MEMBERS_OF_BASIS: usize = 5;
 const HIGHEST_DEGREE_OF_BASIS: f64 = 4.0;
 
-/// Whether `expression` was shown to vanish wherever all of `constraints` do and it is defined.
+/// Returns `true` if `expression` was shown to vanish wherever all of `constraints` do and it is defined.
 pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression]) -> bool {
     is_shown_to_vanish(expression, constraints).unwrap_or(false)
 }
@@ -49,7 +49,7 @@ fn is_shown_to_vanish(expression: &Expression, constraints: &[&Expression]) -> O
     })
 }
 
-/// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
+/// Returns `true` if it was shown that not all of `expressions` can vanish together, not even at complex values.
 pub(super) fn contradict(expressions: &[Expression]) -> bool {
     let polynomials = expressions.iter().map(polynomial).collect::<Option<Vec<_>>>();
     polynomials.is_some_and(|polynomials| {

@@ -17,7 +17,7 @@ use crate::proofs::{State, VanishingFunction, common_zero, general, solve};
 const STATES: usize = 2;
 const TRIED: usize = 40;
 
-/// Whether the brackets of directions are what they are said to be in a few states in which all constraints of coordinates hold.
+/// Returns `true` if the brackets of directions are what they are said to be in a few states in which all constraints of coordinates hold.
 pub(super) fn closes_on_constraints(problem: &Problem) -> bool {
     let constraints = problem.integrals.iter().filter_map(|(_, integral)| match integral.kind {
         Kind::Holonomic { .. } | Kind::InvariantSet => integral.value.as_ref(),

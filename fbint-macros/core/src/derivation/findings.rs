@@ -100,7 +100,7 @@ pub struct Searched {
     pub degree: usize,
     /// The variables of the polynomials, in addition to the state.
     pub atoms: Vec<Expression>,
-    /// Whether only what is conserved in all states was looked for, although there are constraints, because no points modulo primes satisfy
+    /// `true` if only what is conserved in all states was looked for, although there are constraints, because no points modulo primes satisfy
     /// them.
     pub is_everywhere: bool,
     /// The number of their coefficients.
@@ -119,7 +119,7 @@ impl Searched {
 pub struct VelocityConstraints {
     /// Their names.
     pub names: Vec<String>,
-    /// Whether they are integrable (Frobenius): rates of functions of the coordinates, or combinations of such.
+    /// `true` if they are integrable (Frobenius): rates of functions of the coordinates, or combinations of such.
     pub are_holonomic: bool,
 }
 
@@ -140,14 +140,14 @@ pub enum Doubt {
     NoGradient(IntegralId),
     /// The mass matrix of a Lagrangian system is unsound in every state that was tried.
     Inertia {
-        /// Whether it has both signs, and is not singular.
+        /// `true` if it has both signs, and is not singular.
         is_indefinite: bool,
     },
     /// C, or what stands in its place, is singular in every state that was tried.
     Singular {
         /// Constraints that are responsible.
         members: Vec<IntegralId>,
-        /// Whether states in general position were tried, or states that satisfy the constraints.
+        /// `true` if states in general position were tried, or states that satisfy the constraints.
         everywhere: bool,
     },
     /// An entry of the start lies beyond a full turn, and nothing but the sine, cosine and tangent of it, or of its sums, occurs.
@@ -188,6 +188,6 @@ pub struct Rank {
 pub struct BoundSet {
     /// The integrals. The gradient of the last is a combination of the others'.
     pub members: Vec<IntegralId>,
-    /// Whether that is proved, and not only so in the states that were tried.
+    /// `true` if that is proved, and not only so in the states that were tried.
     pub is_proved: bool,
 }

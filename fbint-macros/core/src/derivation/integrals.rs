@@ -46,7 +46,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether the integral vanishes on the constraint set.
+    /// Returns `true` if the integral vanishes on the constraint set.
     pub fn is_constraint(self) -> bool {
         match self {
             Self::Redundant | Self::InvariantSet => true,
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// Whether a reaction holds it, or what it is the rate of.
+    /// Returns `true` if a reaction holds it, or what it is the rate of.
     pub fn is_held(self) -> bool {
         matches!(self, Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::Velocity)
     }
@@ -74,7 +74,7 @@ pub struct Integral<V = Expression, G = SparseRow> {
     pub kind: Kind,
     /// The number of equal entries of a declared matrix for which it stands.
     pub weight: u32,
-    /// Whether the declaration takes the responsibility for its conservation, which states may refute.
+    /// `true` if the declaration takes the responsibility for its conservation, which states may refute.
     pub assumed: bool,
     /// The function.
     pub value: V,

@@ -252,13 +252,13 @@ impl Derivation {
         self.symbols.dimension()
     }
 
-    /// Whether brackets of the constraints determine all multipliers: velocity constraints have none.
+    /// Returns `true` if brackets of the constraints determine all multipliers: velocity constraints have none.
     pub fn has_brackets(&self) -> bool {
         let has_reactions = || self.integrals.rows().any(|integral| integral.kind == Kind::Velocity);
         self.hamel.is_none() && !has_reactions()
     }
 
-    /// Whether what holds a constraint acts along its gradient.
+    /// Returns `true` if what holds a constraint acts along its gradient.
     pub fn has_reaction(&self, constraint: IntegralId) -> bool {
         let kind = self.integrals[constraint].kind;
         match self.structure {

@@ -37,7 +37,7 @@ impl Structure {
         Self::Matrix(symbols.over_states(|_| rows.next().unwrap_or_default()))
     }
 
-    /// Whether there is a bracket.
+    /// Returns `true` if there is a bracket.
     pub fn exists(&self) -> bool {
         !matches!(self, Self::None)
     }

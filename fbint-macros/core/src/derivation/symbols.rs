@@ -81,7 +81,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether the symbol is an entry of the state.
+    /// Returns `true` if the symbol is an entry of the state.
     pub fn is_state(self) -> bool {
         matches!(
             self,
@@ -95,7 +95,7 @@ impl Role {
         )
     }
 
-    /// Whether the symbol is an entry of a velocity, be it part of the state or set to zero.
+    /// Returns `true` if the symbol is an entry of a velocity, be it part of the state or set to zero.
     pub fn is_velocity(self) -> bool {
         matches!(self, Self::Velocity | Self::Vanishing { .. })
     }
@@ -169,7 +169,7 @@ impl Symbols {
         self.iter().find(|(_, symbol)| symbol.role == role).map(|(id, _)| id)
     }
 
-    /// Whether forces, inputs or the time change the energy, so that the state has the work that they do.
+    /// Returns `true` if forces, inputs or the time change the energy, so that the state has the work that they do.
     pub fn is_driven(&self) -> bool {
         self.only(Role::Work).is_some()
     }
@@ -187,7 +187,7 @@ impl Symbols {
         }
     }
 
-    /// Whether a symbol is an entry of the state.
+    /// Returns `true` if a symbol is an entry of the state.
     pub fn is_state(&self, symbol: Symbol) -> bool {
         self.get(symbol).is_some_and(|symbol| symbol.role.is_state())
     }

@@ -30,7 +30,7 @@ impl<I: Id, T> Table<I, T> {
         self.rows.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

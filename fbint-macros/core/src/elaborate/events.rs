@@ -36,11 +36,11 @@ pub struct Event {
     pub name: String,
     /// The direction in which its function has to pass 0, unless both count.
     pub direction: Option<Crossing>,
-    /// Whether it ends the run.
+    /// `true` if it ends the run.
     pub is_terminal: bool,
     /// The number of the occurrence that ends the run.
     pub count: Option<u64>,
-    /// Whether it is a section.
+    /// `true` if it is a section.
     pub is_section: bool,
     /// The function.
     pub value: usize,

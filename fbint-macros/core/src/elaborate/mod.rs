@@ -119,7 +119,7 @@ pub fn elaborate(declaration: &mut Declaration, errors: &Errors) -> Option<Elabo
     Some(Elaborated { problem, places, spans, output_spans, start_values, sampling, scenery })
 }
 
-/// Whether a velocity constraint of a system without work has a part without velocities. Mistakes are left to be reported.
+/// Returns `true` if a velocity constraint of a system without work has a part without velocities. Mistakes are left to be reported.
 fn has_moving_constraints(declaration: &Declaration) -> bool {
     let may_have = declaration.reactive_constraints().next().is_some() && declaration.work.is_none();
     if !may_have || !declaration.has_reactions() {

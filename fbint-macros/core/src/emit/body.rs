@@ -99,7 +99,7 @@ impl<'a> Writer<'a> {
         self.prepared.iter().chain(&self.inputs).chain(&self.sides)
     }
 
-    /// Whether the model has functions of a trait.
+    /// Returns `true` if the model has functions of a trait.
     pub(super) fn has(&self, owner: Trait) -> bool {
         match (self.model, owner) {
             (Some(model), _) => model.programs.functions().any(|(function, _)| function.owner == owner),
@@ -231,14 +231,14 @@ pub(super) enum Host {
     Prepared(Form),
     /// A function with such a type, whose argument `system` is the prepared model.
     Associated {
-        /// Whether the argument `direction` has the changes of the state alone, or of the parameters alone.
+        /// `true` if the argument `direction` has the changes of the state alone, or of the parameters alone.
         takes_part_of_direction: bool,
     },
     /// A function of Taylor series, whose argument `system` is the prepared model. Names are there for a row of coefficients.
     Series {
-        /// Whether it has a type `T` that is the runtime's `Scalar`, and not `f64`.
+        /// `true` if it has a type `T` that is the runtime's `Scalar`, and not `f64`.
         is_generic: bool,
-        /// Whether it finishes an order, whose coefficients of inputs have names, too.
+        /// `true` if it finishes an order, whose coefficients of inputs have names, too.
         finishes: bool,
     },
 }
@@ -251,7 +251,7 @@ impl Host {
         }
     }
 
-    /// Whether numbers are `f64`.
+    /// Returns `true` if numbers are `f64`.
     fn is_of_doubles(self) -> bool {
         matches!(self, Self::Model | Self::Series { is_generic: false, .. })
     }

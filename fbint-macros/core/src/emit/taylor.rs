@@ -139,7 +139,7 @@ fn solutions<'a>(writer: &Writer<'a>) -> Option<&'a TaylorSeries> {
 struct Table<'a> {
     writer: &'a Writer<'a>,
     series: &'a TaylorSeries,
-    /// Whether its numbers are of any type, and not `f64`.
+    /// `true` if its numbers are of any type, and not `f64`.
     is_generic: bool,
     /// A row in memory, and its 0.
     zero: TokenStream,
@@ -190,7 +190,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Whether finishing an order reads coefficients of inputs.
+    /// Returns `true` if finishing an order reads coefficients of inputs.
     fn has_inputs(&self) -> bool {
         let is_input = |instruction: &Instruction| matches!(instruction, Instruction::Input(Input::Driving(_)));
         self.series.finish.instructions.iter().any(is_input)
@@ -266,7 +266,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Whether a change of the parameters or of the inputs is read.
+    /// Returns `true` if a change of the parameters or of the inputs is read.
     fn reads_rest_of_direction(&self) -> bool {
         let is_rest = |instruction: &Instruction| match instruction {
             Instruction::Input(input @ Input::Direction(_)) => !self.series.state.contains(input),

@@ -182,7 +182,7 @@ impl<T: Clone> Results<T> {
     }
 }
 
-/// Whether the result of a pass on this expression is kept: a look-up has to be faster than the pass.
+/// Returns `true` if the result of a pass on this expression is kept: a look-up has to be faster than the pass.
 #[inline]
 fn is_kept(expression: &Expression) -> bool {
     expression.operations() >= FEW || matches!(expression, Expression::Call(..))

@@ -151,7 +151,7 @@ fn antisymmetric(
     Some(matrix)
 }
 
-/// Whether A has pivots of one sign, as it does where H_pp is definite: only then does L D L^T need no exchange of rows.
+/// Returns `true` if A has pivots of one sign, as it does where H_pp is definite: only then does L D L^T need no exchange of rows.
 /// Where A is singular at every point the answer is yes, and `regularity` says what is wrong.
 fn is_definite(a: &[Vec<Expression>]) -> bool {
     sample_points().all(|point| {

@@ -33,7 +33,7 @@ pub(super) fn not_poisson(space: &PhaseSpace<'_>, matrix: &[Vec<Expression>]) ->
     Some(NotPoisson::JacobiFails(a, b, c))
 }
 
-/// Whether something that has to vanish does not, in a state that shows it. That it was not simplified to 0 shows nothing: no
+/// Returns `true` if something that has to vanish does not, in a state that shows it. That it was not simplified to 0 shows nothing: no
 /// simplification knows every relation between functions.
 fn is_refuted(space: &PhaseSpace<'_>, quantity: &Expression) -> bool {
     let quantity = space.simplified(quantity);

@@ -37,7 +37,7 @@ fn claim(derivation: &Derivation, integral: IntegralId, simplify: &dyn Simplify)
     Claim::Open { rate }
 }
 
-/// Whether a multiplier may be other than 0 where the constraints hold. Multipliers of the rates of holonomic constraints are 0 there,
+/// Returns `true` if a multiplier may be other than 0 where the constraints hold. Multipliers of the rates of holonomic constraints are 0 there,
 /// unless there are phase constraints, with which these rates may have brackets.
 fn acts_on_constraints(derivation: &Derivation, multiplier: Symbol) -> bool {
     let kind = |constraint| derivation.integrals[constraint].kind;

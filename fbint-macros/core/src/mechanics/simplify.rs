@@ -29,7 +29,7 @@ pub trait Simplify {
         self.simplified(expression)
     }
 
-    /// Whether an expression is shown to vanish wherever all constraints do.
+    /// Returns `true` if an expression is shown to vanish wherever all constraints do.
     fn vanishes_where(&self, _expression: &Expression, _constraints: &[&Expression]) -> bool {
         false
     }

@@ -20,7 +20,7 @@ impl Bounded {
         Self { value, error: f64::EPSILON * value.abs() }
     }
 
-    /// Whether the number differs from 0 by far more than rounding explains.
+    /// Returns `true` if the number differs from 0 by far more than rounding explains.
     pub(crate) fn is_nonzero(self) -> bool {
         self.value.is_finite() && self.value.abs() > 1e3 * self.error
     }

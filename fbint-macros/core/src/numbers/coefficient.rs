@@ -134,7 +134,7 @@ impl Coefficient {
         Self { twos: self.twos + by, ..self }
     }
 
-    /// Whether the number and its square are well within the range of a double.
+    /// Returns `true` if the number and its square are well within the range of a double.
     pub(crate) fn is_moderate(&self) -> bool {
         let bits = |part: &BigInt| i64::try_from(part.bits()).unwrap_or(i64::MAX / 4);
         // 5 is 2^2.321928.

@@ -43,7 +43,7 @@ impl<T: Number, K: Ord + Copy> Number for Differentiated<T, K> {
         Self::constant(T::pi())
     }
 
-    /// Whether the number is 0 wherever it is taken, as most entries of a Jacobian are.
+    /// Returns `true` if the number is 0 wherever it is taken, as most entries of a Jacobian are.
     fn is_zero(&self) -> bool {
         self.value.is_zero() && self.gradient.values().all(T::is_zero)
     }

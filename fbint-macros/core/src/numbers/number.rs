@@ -11,7 +11,7 @@ use crate::expression::{Expression, Function, Symbol};
 pub(crate) trait Number: Clone {
     fn rational(number: &BigRational) -> Self;
     fn pi() -> Self;
-    /// Whether the number is certainly 0.
+    /// Returns `true` if the number is certainly 0.
     fn is_zero(&self) -> bool;
     fn plus(&self, other: &Self) -> Self;
     fn times(&self, other: &Self) -> Self;

@@ -115,23 +115,23 @@ impl Real {
         nearest(&self.value)
     }
 
-    /// Whether the number is a power of two or its opposite, by which products are exact: minus the sign of something cancels another sign.
+    /// Returns `true` if the number is a power of two or its opposite, by which products are exact: minus the sign of something cancels another sign.
     fn is_power_of_two(&self) -> bool {
         let Some((words, ..)) = self.value.as_raw_parts() else { return false };
         words.split_last().is_some_and(|(last, others)| *last == 1 << 63 && others.iter().all(|word| *word == 0))
     }
 
-    /// Whether the number that is meant is certainly 0.
+    /// Returns `true` if the number that is meant is certainly 0.
     pub(crate) fn is_zero(&self) -> bool {
         self.value.is_zero() && self.error == 0.0
     }
 
-    /// Whether the number that is meant is certainly not 0.
+    /// Returns `true` if the number that is meant is certainly not 0.
     pub(crate) fn is_nonzero(&self) -> bool {
         self.to_f64().abs() > 4.0 * self.error
     }
 
-    /// Whether nothing is left of the number but its error, as where it is below the range.
+    /// Returns `true` if nothing is left of the number but its error, as where it is below the range.
     pub(crate) fn is_lost(&self) -> bool {
         self.value.is_zero() && self.error > 0.0
     }

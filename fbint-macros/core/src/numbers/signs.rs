@@ -10,7 +10,7 @@ use num_traits::{One, Signed, Zero};
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Function};
 
-/// Whether an expression is proved to be 0 in no state.
+/// Returns `true` if an expression is proved to be 0 in no state.
 pub(crate) fn is_never_zero(expression: &Expression) -> bool {
     !Signs::of(expression).zero
 }

@@ -46,9 +46,9 @@ pub struct BuildEnvironment {
     pub source: Option<PathBuf>,
     /// The action on the package's files.
     pub order: Result<Order, FileError>,
-    /// Whether algebra may shorten and prove what no file has.
+    /// `true` if algebra may shorten and prove what no file has.
     pub algebra: bool,
-    /// Whether a text is compiled, which has what code has where a key asks for it.
+    /// `true` if a text is compiled, which has what code has where a key asks for it.
     pub is_text: bool,
 }
 
@@ -72,7 +72,7 @@ impl BuildEnvironment {
         Self { algebra: false, is_text: true, ..Self::nowhere() }
     }
 
-    /// Whether there is algebra that may be used.
+    /// Returns `true` if there is algebra that may be used.
     pub fn has_algebra(&self) -> bool {
         cfg!(feature = "derive") && self.algebra
     }

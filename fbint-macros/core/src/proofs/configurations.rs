@@ -20,7 +20,7 @@ pub(crate) struct ConfigurationConstraint<'a> {
     pub(crate) value: &'a Expression,
     /// The entries of its gradient that do not vanish.
     pub(crate) gradient: SparseRow,
-    /// Whether a reaction holds it.
+    /// `true` if a reaction holds it.
     pub(crate) has_reaction: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Configurations<'a> {
         Self { symbols, constraints, set, states: OnceCell::new() }
     }
 
-    /// Whether any configuration is allowed.
+    /// Returns `true` if any configuration is allowed.
     pub(crate) fn is_everything(&self) -> bool {
         self.constraints.is_empty()
     }
@@ -77,7 +77,7 @@ impl<'a> Configurations<'a> {
         })
     }
 
-    /// Whether an expression is proved to vanish in all of them.
+    /// Returns `true` if an expression is proved to vanish in all of them.
     pub(crate) fn vanishes(&self, expression: &Expression) -> bool {
         expression.is_zero()
             || sets_around(self.set.clone())

@@ -71,7 +71,7 @@ pub(super) fn proved_grade(derivation: &Derivation, sets: &[Set<'_>], gradient: 
     })
 }
 
-/// Whether an integral has this gradient in every state.
+/// Returns `true` if an integral has this gradient in every state.
 fn is_gradient_of(derivation: &Derivation, gradient: &SparseRow, integral: IntegralId) -> bool {
     let own = &derivation.integrals[integral].gradient;
     let differs = |symbol| !vanishes_identically(&(entry(gradient, symbol) - entry(own, symbol)));
@@ -96,7 +96,7 @@ fn velocities(derivation: &Derivation, states: impl Iterator<Item = State>, coun
     states.filter_map(|state| Velocity::new(derivation, state)).take(count).collect()
 }
 
-/// Whether an integral certainly changes somewhere.
+/// Returns `true` if an integral certainly changes somewhere.
 fn changes(derivation: &Derivation, integral: IntegralId, velocities: &[Velocity]) -> bool {
     let rate = |velocity: &Velocity| velocity.rate(&derivation.integrals[integral].gradient);
     velocities.iter().filter_map(rate).any(|rate| rate.is_nonzero())
@@ -128,12 +128,12 @@ pub fn recheck_claims(
     claims.iter().map(judge).collect()
 }
 
-/// Whether the conservation of an integral may be open. Runs check at their start that the others imply a redundant constraint.
+/// Returns `true` if the conservation of an integral may be open. Runs check at their start that the others imply a redundant constraint.
 fn is_taken(derivation: &Derivation, integral: IntegralId) -> bool {
     derivation.integrals[integral].assumed || derivation.integrals[integral].kind == Kind::Redundant
 }
 
-/// Whether an integral changes in a state in general position.
+/// Returns `true` if an integral changes in a state in general position.
 fn changes_somewhere(derivation: &Derivation, integral: IntegralId) -> bool {
     let states = general(&derivation.symbols).map(|values| State::new(&values));
     changes(derivation, integral, &velocities(derivation, states, STATES))

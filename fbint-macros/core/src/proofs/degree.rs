@@ -61,7 +61,7 @@ impl Degree {
 #[derive(Default)]
 pub(crate) struct Degrees {
     bound: BTreeMap<Symbol, Degree>,
-    /// Whether roots are unknowns, too.
+    /// `true` if roots are unknowns, too.
     has_free_roots: bool,
     /// Degrees of parts, as long as nothing else is bound.
     known: Results<Degree>,

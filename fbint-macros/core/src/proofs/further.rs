@@ -160,7 +160,7 @@ struct Space<'a> {
     /// The constraint set, or the whole space.
     set: Set<'a>,
     steps: Vec<Step>,
-    /// Whether it is the whole space although there are constraints.
+    /// `true` if it is the whole space although there are constraints.
     is_everywhere: bool,
     /// The number of points that tell new conserved quantities from functions of known ones.
     rank_points: u64,

@@ -57,7 +57,7 @@ const HIGHEST_DEGREE: f64 = 4_294_967_296.0;
 /// The largest common denominator of rational numbers in exponents.
 const LARGEST_DENOMINATOR: u64 = 1 << 20;
 
-/// Whether an expression is proved to vanish wherever it is defined.
+/// Returns `true` if an expression is proved to vanish wherever it is defined.
 pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
     expression.is_zero()
         || holds_on(&[expression], &Set::default(), 1.0, |point| Some(point.evaluate(expression)? == 0))
@@ -82,7 +82,7 @@ impl Vanishing {
     }
 }
 
-/// Whether an identity holds at enough random points of a set: a proof that it does everywhere there. The function that has to be 0 is made
+/// Returns `true` if an identity holds at enough random points of a set: a proof that it does everywhere there. The function that has to be 0 is made
 /// of `parts`, and its degree is at most `factor` times the degrees of all of them.
 ///
 /// An identity that holds for any roots, and for rotations times any number, needs no signs: an example is the forces between many bodies,
@@ -98,7 +98,7 @@ pub(super) fn holds_on(
         || holds_at_points(parts, set, factor, Signs::Related, &identity)
 }
 
-/// Whether something is so at enough random points of a set. With [`Signs::Related`] it may also be that something is not 0 on any part of
+/// Returns `true` if something is so at enough random points of a set. With [`Signs::Related`] it may also be that something is not 0 on any part of
 /// the set.
 pub(super) fn holds_at_points(
     parts: &[&Expression],

@@ -23,7 +23,7 @@ pub fn involution(
     compared(derivation, claims, simplified).0
 }
 
-/// Whether an involution is not what the gradients of the integrals say.
+/// Returns `true` if an involution is not what the gradients of the integrals say.
 pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, stated: &Involution) -> bool {
     let (own, unknown) = compared(derivation, claims, &|expression| Some(expression.clone()));
     let value = |bracket: &Bracket| match bracket {

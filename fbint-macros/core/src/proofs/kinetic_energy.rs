@@ -31,7 +31,7 @@ pub fn kinetic_energy(derivation: &Derivation) -> KineticEnergy {
     }
 }
 
-/// Whether no derivative by a momentum depends on the momenta.
+/// Returns `true` if no derivative by a momentum depends on the momenta.
 fn is_affine(velocity: &Expression, is_momentum: &impl Fn(Symbol) -> bool) -> bool {
     let is_constant = |slope: &Expression| {
         derivative::gradient(slope, is_momentum).is_some_and(|slopes| slopes.values().all(vanishes_identically))

@@ -5,7 +5,7 @@ use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::signs::{Signs, is_never_zero};
 
-/// Whether numbers prove that a doubt is a mistake.
+/// Returns `true` if numbers prove that a doubt is a mistake.
 pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
     match doubt {
         Doubt::Unsatisfied(members) => matches!(members[..], [member] if is_unfit(derivation, member)),
@@ -19,7 +19,7 @@ pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
     }
 }
 
-/// Whether a constraint is proved to be 0 nowhere, or only where its gradient is and C is singular: a function that is never negative.
+/// Returns `true` if a constraint is proved to be 0 nowhere, or only where its gradient is and C is singular: a function that is never negative.
 fn is_unfit(derivation: &Derivation, member: IntegralId) -> bool {
     let value = &derivation.integrals[member].value;
     is_never_zero(value) || derivation.has_reaction(member) && has_one_sign(value)

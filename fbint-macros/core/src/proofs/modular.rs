@@ -9,7 +9,7 @@ use super::point::{ModularPoint, Set};
 use crate::expression::Expression;
 use crate::numbers::linear::Echelon;
 
-/// Whether these columns of a matrix, given by its rows, are proved to be linearly dependent in every state.
+/// Returns `true` if these columns of a matrix, given by its rows, are proved to be linearly dependent in every state.
 pub(super) fn are_dependent(rows: &[Vec<Expression>], columns: &[usize]) -> bool {
     let parts: Vec<&Expression> = rows.iter().flat_map(|row| columns.iter().map(|&column| &row[column])).collect();
     holds_on(&parts, &Set::default(), columns.len() as f64, |point| Some(rank(point, rows, columns)? < columns.len()))

@@ -42,7 +42,7 @@ impl Set<'_> {
         self.constraints.is_empty() && self.rotations.is_empty()
     }
 
-    /// Whether the set is part of one without signs that no constraint tells apart: of all values of roots, and of all multiples of
+    /// Returns `true` if the set is part of one without signs that no constraint tells apart: of all values of roots, and of all multiples of
     /// rotations. Steps know nothing of such a set, so that what they divide by may vanish on this one and not there.
     pub(super) fn may_be_without_signs(&self) -> bool {
         let values = || self.constraints.iter().map(|constraint| constraint.value);
@@ -114,7 +114,7 @@ impl Set<'_> {
         Some(step)
     }
 
-    /// Whether no part of an invariant set is left out where a constraint is divided by this variable y, or a multiple of it: all parts
+    /// Returns `true` if no part of an invariant set is left out where a constraint is divided by this variable y, or a multiple of it: all parts
     /// have at most as many dimensions less than the space as there are constraints, and where y = 0, those before take one less each, and
     /// this one does not vanish on any part of what is left.
     fn is_divisor(&self, y: &Expression, place: usize) -> bool {
@@ -139,10 +139,10 @@ impl Set<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Constraint<'a> {
     pub(super) value: &'a Expression,
-    /// Whether its derivatives by the velocities, or the momenta, have full rank together with all such constraints' derivatives in every
+    /// `true` if its derivatives by the velocities, or the momenta, have full rank together with all such constraints' derivatives in every
     /// state.
     pub(super) is_velocity: bool,
-    /// Whether a reaction holds it, so that the field is defined only where its gradient is independent of the others'.
+    /// `true` if a reaction holds it, so that the field is defined only where its gradient is independent of the others'.
     pub(super) has_reaction: bool,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Constraint<'a> {
         all.into_iter().map(of).collect()
     }
 
-    /// Whether a variable may be solved for where this is what it is multiplied with. A set that nothing holds may leave the variable open
+    /// Returns `true` if a variable may be solved for where this is what it is multiplied with. A set that nothing holds may leave the variable open
     /// for parameters for which this is 0, as a (x - z) = 0 does for a = 0. Where the gradients are independent, there are states on the
     /// set for parameters nearby, for which it is not 0.
     fn allows(&self, leading: &Expression) -> bool {

@@ -32,7 +32,7 @@ pub fn rank(derivation: &Derivation) -> Rank {
     Rank { rank, sets: sets.into_iter().map(set).collect() }
 }
 
-/// Whether the gradients of these integrals are proved to be dependent in every state: where a force is far away, an energy may look
+/// Returns `true` if the gradients of these integrals are proved to be dependent in every state: where a force is far away, an energy may look
 /// constant.
 fn are_bound(derivation: &Derivation, members: &[IntegralId]) -> bool {
     let row = |state| members.iter().map(|id| entry(&derivation.integrals[*id].gradient, state)).collect();

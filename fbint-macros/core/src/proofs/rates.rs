@@ -12,12 +12,12 @@ use crate::derivation::{Derivation, Field, LinearSystem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
 
-/// Whether dI.X is proved to vanish in every state where it is defined, from the gradient dI.
+/// Returns `true` if dI.X is proved to vanish in every state where it is defined, from the gradient dI.
 pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &SparseRow) -> bool {
     vanishes(derivation, gradient, &Set::default())
 }
 
-/// Whether dI.X is proved to vanish on one of these sets, wherever it is defined.
+/// Returns `true` if dI.X is proved to vanish on one of these sets, wherever it is defined.
 pub(super) fn vanishes_on_any(derivation: &Derivation, gradient: &SparseRow, sets: &[Set<'_>]) -> bool {
     sets.iter().any(|set| vanishes(derivation, gradient, set))
 }

@@ -17,7 +17,7 @@ use crate::numbers::rational::whole_multiple;
 /// Columns of a matrix that look dependent at every point that was tried.
 pub(crate) struct DependentColumns {
     pub(crate) columns: Vec<usize>,
-    /// Whether they are proved to be dependent in every state.
+    /// `true` if they are proved to be dependent in every state.
     pub(crate) is_proved: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId
     Some(columns.into_iter().map(|column| members[column]).collect())
 }
 
-/// Whether the columns that belong to these constraints are proved to be dependent in every state.
+/// Returns `true` if the columns that belong to these constraints are proved to be dependent in every state.
 pub(super) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
     let (all, rows) = derivation.multiplier_matrix();
     let columns: Vec<usize> = (0..all.len()).filter(|&column| members.contains(&all[column])).collect();

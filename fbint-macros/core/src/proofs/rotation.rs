@@ -66,12 +66,12 @@ impl Rotation {
         determinant(&self.entries.map(|row| row.map(Expression::from).to_vec()))
     }
 
-    /// Whether the matrix may reflect, for all that constraints say.
+    /// Returns `true` if the matrix may reflect, for all that constraints say.
     pub(super) fn may_reflect(&self) -> bool {
         self.determinant.is_none()
     }
 
-    /// Whether the determinant that these values of expressions give the matrix is what constraints say.
+    /// Returns `true` if the determinant that these values of expressions give the matrix is what constraints say.
     pub(super) fn admits(&self, value: &impl Fn(&Expression) -> f64) -> bool {
         self.determinant.is_none_or(|determinant| value(&self.determinant()) * f64::from(determinant) > 0.0)
     }
@@ -167,7 +167,7 @@ impl<'a> ScalarProducts<'a> {
     }
 }
 
-/// Whether an expression is a . b - `constant`.
+/// Returns `true` if an expression is a . b - `constant`.
 fn is_product(value: &Expression, a: &[Symbol; 3], b: &[Symbol; 3], constant: i64) -> bool {
     let symbols = value.symbols();
     if a.iter().chain(b).any(|symbol| !symbols.contains(symbol)) || a != b && symbols.len() != 6 {

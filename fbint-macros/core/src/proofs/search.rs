@@ -35,7 +35,7 @@ pub struct Witness {
     pub state: Values,
     /// The value of dI.X in this state.
     pub value: f64,
-    /// Whether the value may be another one if the state is known to a few digits only.
+    /// `true` if the value may be another one if the state is known to a few digits only.
     pub is_exact: bool,
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn unsound_mass(matrix: &[Vec<Expression>]) -> Option<Unsound> {
     }
 }
 
-/// Whether the diagonal of a symmetric matrix has both signs, or a zero in a row that does not vanish: then no other entries make the
+/// Returns `true` if the diagonal of a symmetric matrix has both signs, or a zero in a row that does not vanish: then no other entries make the
 /// matrix definite. A matrix of parameters may be definite for some and not for others.
 fn is_indefinite<T>(
     matrix: &[Vec<T>],
@@ -67,7 +67,7 @@ fn is_indefinite<T>(
     })
 }
 
-/// Whether one of two entries is positive and the other is negative in every state: zeros are known, and the product is never positive.
+/// Returns `true` if one of two entries is positive and the other is negative in every state: zeros are known, and the product is never positive.
 fn have_both_signs(a: &Expression, b: &Expression) -> bool {
     !a.is_zero() && !b.is_zero() && !Signs::of(&(a.clone() * b.clone())).positive
 }
@@ -101,7 +101,7 @@ pub(crate) struct DifferentialForm {
     pub(crate) derivative: Vec<(usize, usize, Expression)>,
 }
 
-/// Whether velocity constraints are integrable: whether d w (X, Y) = 0 for each of their forms w and all X and Y that they allow
+/// Returns `true` if velocity constraints are integrable: whether d w (X, Y) = 0 for each of their forms w and all X and Y that they allow
 /// (Frobenius), where the held functions, whose differentials are the tangents, vanish.
 pub(crate) fn are_integrable(
     forms: &[DifferentialForm],
@@ -127,7 +127,7 @@ pub(crate) fn are_integrable(
     states.iter().all(|state| is_integrable_at(&|entry| states::evaluate(entry, state)))
 }
 
-/// Whether a form of two vectors, given by its entries above the diagonal, is 0 for all of these at a point.
+/// Returns `true` if a form of two vectors, given by its entries above the diagonal, is 0 for all of these at a point.
 fn vanishes_on(form: &[(usize, usize, Expression)], vectors: &[Vec<f64>], value: &dyn Fn(&Expression) -> f64) -> bool {
     let terms: Vec<(usize, usize, f64)> = form.iter().map(|(i, j, entry)| (*i, *j, value(entry))).collect();
     let scale = terms.iter().fold(1.0, |scale: f64, (.., entry)| scale.max(entry.abs()));

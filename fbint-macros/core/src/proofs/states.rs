@@ -90,7 +90,7 @@ pub(crate) fn general(symbols: &Symbols) -> impl Iterator<Item = Values> {
     search_points(symbols).map(|point| symbols.unknowns().map(|symbol| point.symbol(symbol)).collect())
 }
 
-/// Whether an expression is certainly not 0 in some state in general position. That none is found proves nothing.
+/// Returns `true` if an expression is certainly not 0 in some state in general position. That none is found proves nothing.
 pub(crate) fn is_nonzero_somewhere(symbols: &Symbols, expression: &Expression) -> bool {
     let mut states = general(symbols).take(STATES).map(|values| State::new(&values));
     states.any(|state| state.evaluate(expression).is_some_and(|value| value.is_nonzero()))

@@ -25,7 +25,7 @@ pub(super) struct KeyEntry<'t> {
     pub(super) key: AttributeKey,
     pub(super) word: &'t Ident,
     pub(super) rest: &'t [TokenTree],
-    /// Whether the key was given before, and may be given only once.
+    /// `true` if the key was given before, and may be given only once.
     pub(super) is_repeated: bool,
 }
 

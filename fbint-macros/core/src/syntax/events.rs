@@ -15,7 +15,7 @@ pub struct EventDeclaration {
     pub named: NamedExpression,
     /// The direction in which it has to pass 0, unless both count.
     pub direction: Option<Crossing>,
-    /// Whether it ends the run.
+    /// `true` if it ends the run.
     pub is_terminal: bool,
     /// The number of the occurrence that ends the run, and its place.
     pub count: Option<Expr>,

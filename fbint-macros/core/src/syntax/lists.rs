@@ -34,7 +34,7 @@ impl AttributeReader<'_> {
         variables
     }
 
-    /// Whether an entry of the inputs is `every = ..` or `delay = ..`, which is kept.
+    /// Returns `true` if an entry of the inputs is `every = ..` or `delay = ..`, which is kept.
     fn sampling(&mut self, tokens: &[TokenTree]) -> bool {
         let [TokenTree::Ident(word), rest @ ..] = tokens else { return false };
         let is_delay = word == "delay";

@@ -85,7 +85,7 @@ impl Declaration {
         self.state_variables().filter(move |variable| !others.contains(&&variable.name))
     }
 
-    /// Whether `start` gives the time.
+    /// Returns `true` if `start` gives the time.
     pub fn starts_at_a_time(&self) -> bool {
         self.time.iter().any(|time| self.start.iter().any(|given| plain(&given.name) == plain(&time.name)))
     }

@@ -64,7 +64,7 @@ fn is_compatible(declaration: &Declaration, errors: &Errors) -> bool {
     true
 }
 
-/// Whether keys exclude each other: both decide on the formalism, and have none in common.
+/// Returns `true` if keys exclude each other: both decide on the formalism, and have none in common.
 fn exclude(one: AttributeKey, other: AttributeKey) -> bool {
     let is_shared = one.row().formalisms.iter().any(|formalism| other.row().formalisms.contains(formalism));
     !is_shared && one.decides() && other.decides()

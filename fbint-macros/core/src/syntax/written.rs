@@ -22,7 +22,7 @@ pub(crate) fn written_or(tokens: impl ToTokens, instead: &str) -> String {
 struct Writer {
     text: String,
     after_operand: bool,
-    /// Whether the argument of a closure is open, as in `|i| q[i]`.
+    /// `true` if the argument of a closure is open, as in `|i| q[i]`.
     is_in_bars: bool,
 }
 

@@ -133,7 +133,7 @@ fn check(attribute: &Attribute, errors: &Errors) {
     }
 }
 
-/// Whether the path of an attribute ends with this word.
+/// Returns `true` if the path of an attribute ends with this word.
 fn is_named(attribute: &Attribute, name: &str) -> bool {
     attribute.path().segments.last().is_some_and(|segment| segment.ident == name)
 }

@@ -167,7 +167,7 @@ fn begins_entry(text: &str, in_list: bool) -> bool {
     AttributeKey::is_key(&text[..end]) && (is_value || value.starts_with('(')) || in_list && end > 0 && is_value
 }
 
-/// Whether a span belongs to the call of a macro, which a text does not have.
+/// Returns `true` if a span belongs to the call of a macro, which a text does not have.
 fn is_nowhere(span: Span) -> bool {
     span.start().line == 0
 }

@@ -31,7 +31,7 @@ pub(super) struct Parts {
     samples: Option<SampleTable>,
 }
 
-/// Whether a path names a folder, by its ending, because the folder need not exist yet.
+/// Returns `true` if a path names a folder, by its ending, because the folder need not exist yet.
 pub(super) fn is_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(is_separator)
 }

@@ -5,7 +5,7 @@ use std::env;
 /// Variables with the number of a process: of Open MPI, of whatever speaks PMIx, and of MPICH and its relatives.
 const RANK: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
 
-/// Whether this process is the first of its program, or the only one. The others do not repeat what it says.
+/// Returns `true` if this process is the first of its program, or the only one. The others do not repeat what it says.
 pub(crate) fn is_first() -> bool {
     number(&RANK).is_none_or(|rank| rank == 0)
 }

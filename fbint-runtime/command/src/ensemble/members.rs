@@ -99,7 +99,7 @@ impl<'a> Members<'a> {
         &*self.common
     }
 
-    /// Whether each member has separate gains.
+    /// Returns `true` if each member has separate gains.
     pub(crate) fn have_gains(&self) -> bool {
         self.varied.iter().any(|varied| matches!(varied, Varied::Gain))
     }

@@ -118,7 +118,7 @@ struct Leader<'a> {
     ranks: &'a Ranks,
     blocks: &'a Blocks,
     own: Own,
-    /// Whether the own thread has reported and has nothing to do.
+    /// `true` if the own thread has reported and has nothing to do.
     is_own_idle: bool,
     /// Blocks that no process integrates yet, in their order.
     left: VecDeque<u32>,

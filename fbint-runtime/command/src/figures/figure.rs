@@ -101,7 +101,7 @@ pub struct Chart {
     pub y: Axis,
     /// The shapes, the last on top.
     pub lines: Vec<Line>,
-    /// Whether both axes have a common scale, as on a map.
+    /// `true` if both axes have a common scale, as on a map.
     pub is_map: bool,
 }
 
@@ -345,12 +345,12 @@ impl Chart {
         Self { title: typeset(title), x, y, lines, is_map: false }
     }
 
-    /// Whether there is more than one named line.
+    /// Returns `true` if there is more than one named line.
     fn needs_legend(&self) -> bool {
         self.lines.iter().filter(|line| line.name.is_some()).count() > 1
     }
 
-    /// Whether there are lines, and all of them stay at 0.
+    /// Returns `true` if there are lines, and all of them stay at 0.
     fn is_zero(&self) -> bool {
         let is_line = |line: &Line| line.points.len() > 1 && !matches!(line.stroke, Stroke::Dots | Stroke::Bars);
         let stays = |line: &Line| is_line(line) && line.values().all(|value| value == 0.0);
@@ -484,7 +484,7 @@ impl Axis {
     }
 }
 
-/// Whether the ticks of an axis are written out whose largest number has this size.
+/// Returns `true` if the ticks of an axis are written out whose largest number has this size.
 fn is_written_out(size: f64) -> bool {
     size == 0.0 || WRITTEN_OUT.contains(&size)
 }

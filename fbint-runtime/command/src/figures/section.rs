@@ -171,7 +171,7 @@ fn charts(model: &dyn AnyModel, samples: &[Sample], run: &[Sample]) -> Vec<Chart
     }
 }
 
-/// Whether numbers differ by more than the rounding of an event's place.
+/// Returns `true` if numbers differ by more than the rounding of an event's place.
 fn differ(values: &[f64]) -> bool {
     let extremes = |(low, high): (f64, f64), value: &f64| (low.min(*value), high.max(*value));
     let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), extremes);

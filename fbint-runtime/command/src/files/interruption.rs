@@ -129,7 +129,7 @@ pub(crate) fn listen() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether SIGHUP, the first signal of the mask, is ignored, or nothing tells that it is not.
+/// Returns `true` if SIGHUP, the first signal of the mask, is ignored, or nothing tells that it is not.
 #[cfg(unix)]
 fn is_hangup_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

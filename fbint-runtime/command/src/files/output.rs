@@ -114,12 +114,12 @@ impl OutputFile {
         refusal(&self.given, error).into()
     }
 
-    /// Whether both outputs are one file.
+    /// Returns `true` if both outputs are one file.
     fn is_same_file(&self, other: &Self) -> bool {
         self.target == other.target
     }
 
-    /// Whether the file exists already.
+    /// Returns `true` if the file exists already.
     pub(crate) fn exists(&self) -> bool {
         self.target.exists()
     }
@@ -276,7 +276,7 @@ pub(crate) fn with_ending<'a>(option: &str, path: &'a Path, known: &[&str]) -> R
         .into())
 }
 
-/// Whether a path ends in `.ending`, in capitals or not.
+/// Returns `true` if a path ends in `.ending`, in capitals or not.
 pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }

@@ -62,7 +62,7 @@ fn quantity_at(index: usize, entries: usize) -> Quantity {
     index.checked_sub(entries).map_or(Quantity::Entry(index), Quantity::Output)
 }
 
-/// Whether a text is more than a name: names have neither operators nor calls.
+/// Returns `true` if a text is more than a name: names have neither operators nor calls.
 fn is_composed(text: &str) -> bool {
     text.contains(['+', '-', '*', '/', '^']) || text.ends_with(')')
 }

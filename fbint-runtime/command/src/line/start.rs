@@ -40,7 +40,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Whether an entry is set or guessed.
+    /// Returns `true` if an entry is set or guessed.
     pub(crate) fn names(&self, entry: usize) -> bool {
         self.set.iter().chain(&self.guessed).any(|(named, _)| *named == entry)
     }

@@ -31,7 +31,7 @@ pub struct Exports {
     pub fmu: Option<(PathBuf, Version)>,
     /// The folder for functions of CasADi and acados.
     pub casadi: Option<PathBuf>,
-    /// Whether files that fbint has not written are replaced.
+    /// `true` if files that fbint has not written are replaced.
     pub force: bool,
 }
 

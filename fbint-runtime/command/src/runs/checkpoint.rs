@@ -59,7 +59,7 @@ pub(crate) struct Files {
     /// The files of sections.
     #[serde(default)]
     pub(crate) sections: Vec<SectionFile>,
-    /// Whether they replace files that fbint has not written, too.
+    /// `true` if they replace files that fbint has not written, too.
     pub(crate) force: bool,
 }
 

@@ -71,7 +71,7 @@ impl Job {
         Ok(start)
     }
 
-    /// Whether samples have separate times, and are not at steps.
+    /// Returns `true` if samples have separate times, and are not at steps.
     pub(crate) fn has_sample_times(&self) -> bool {
         self.t_eval.is_some() || self.settings.every.is_some_and(|every| every > 0.0)
     }

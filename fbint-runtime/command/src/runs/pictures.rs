@@ -19,7 +19,7 @@ pub(crate) struct Pictures<'a> {
     pub(crate) job: &'a Job,
     pub(crate) model: &'a dyn AnyModel,
     pub(crate) samples: &'a [Sample],
-    /// Whether the times of the samples were chosen, so that nothing else is drawn.
+    /// `true` if the times of the samples were chosen, so that nothing else is drawn.
     pub(crate) are_chosen: bool,
     /// The time at the end.
     pub(crate) time: f64,

@@ -116,7 +116,7 @@ struct IntegralRecord {
     max: f64,
     last: f64,
     slope: f64,
-    /// Whether nothing proves that the field conserves it.
+    /// `true` if nothing proves that the field conserves it.
     assumed: bool,
     /// Where it, or because of it the projection, was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +145,7 @@ pub(crate) struct EnsembleJob<'a> {
     pub(crate) start_entries: BTreeMap<&'a str, Value>,
     /// Entries from which the repair of every start begins.
     pub(crate) guessed_entries: BTreeMap<&'a str, Value>,
-    /// Whether every start is repaired. Starts with entries that vary always are.
+    /// `true` if every start is repaired. Starts with entries that vary always are.
     pub(crate) repair: bool,
 }
 

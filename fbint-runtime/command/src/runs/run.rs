@@ -114,7 +114,7 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
     .into())
 }
 
-/// Whether a quantity passes the number that it is compared with at the start, as where the run continues one that the condition has ended:
+/// Returns `true` if a quantity passes the number that it is compared with at the start, as where the run continues one that the condition has ended:
 /// it changes, and its distance from the number is at most its motion in an instant. A motion that begins at rest passes nothing.
 pub(crate) fn passes_at_start(crossing: &Crossing, job: &Job, model: &dyn AnyModel, start: &[f64]) -> bool {
     let instant = AT_START * (job.settings.until - job.settings.from);

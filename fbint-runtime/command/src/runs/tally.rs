@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// Whether a member came to its end.
+    /// Returns `true` if a member came to its end.
     pub(crate) fn has_ends(&self) -> bool {
         self.failed < self.members
     }

@@ -95,7 +95,7 @@ pub(super) struct Taken<S: FeedbackSystem, const N: usize> {
 }
 
 struct TakenProjection<S: FeedbackSystem> {
-    /// Whether it is the first of its run.
+    /// `true` if it is the first of its run.
     is_first: bool,
     /// Where the step ended before its end was projected: e.
     end: Vector<S>,
@@ -110,7 +110,7 @@ struct TakenProjection<S: FeedbackSystem> {
 }
 
 impl<S: FeedbackSystem> TakenProjection<S> {
-    /// Whether the estimate of entry i takes the place of its mean.
+    /// Returns `true` if the estimate of entry i takes the place of its mean.
     fn has_spike(&self, i: usize) -> bool {
         self.squares[i] > SPIKE * self.mean[i]
     }
@@ -120,7 +120,7 @@ impl<S: FeedbackSystem> TakenProjection<S> {
 #[derive_where(Clone, Copy, Debug)]
 pub(super) struct Change<S: DifferentiableSystem> {
     direction: PreparedDirection<S>,
-    /// Whether the parameters and the inputs do not change.
+    /// `true` if the parameters and the inputs do not change.
     is_of_state: bool,
     /// The change of m.
     mean: Vector<S>,

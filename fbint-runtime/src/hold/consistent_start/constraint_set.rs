@@ -159,7 +159,7 @@ fn without_inertia(system: &dyn DynamicalSystem, parameters: &Parameters<'_>, st
     Some(Error::NoInertia { dependence, parameter })
 }
 
-/// Whether a state was rounded to single precision: all entries are such numbers, and one of them has more than half of their digits, so
+/// Returns `true` if a state was rounded to single precision: all entries are such numbers, and one of them has more than half of their digits, so
 /// that it is not just a round number.
 fn is_single(x: &[f64]) -> bool {
     let is_long = |entry: &f64| (*entry as f32).to_bits() & 0xfff != 0;

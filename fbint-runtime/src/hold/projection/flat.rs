@@ -186,7 +186,7 @@ impl<'s> FlatProjector<'s> {
         onto.brings_closer(&to)
     }
 
-    /// Whether the square of what the landing moved an entry by is at most `most` times its variance, for every entry.
+    /// Returns `true` if the square of what the landing moved an entry by is at most `most` times its variance, for every entry.
     fn is_within(&self, most: f64) -> bool {
         let FlatLanding { correction, variances, .. } = &self.landing;
         let moved = correction.own().iter().zip(variances.own());

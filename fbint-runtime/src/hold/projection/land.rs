@@ -35,7 +35,7 @@ pub(crate) trait Land {
     fn memory(&self) -> LandingMemory;
     /// Continues with this mean of squares, this derivative, and these targets with R.
     fn resume(&mut self, mean: Option<&[f64]>, derivative: Option<&[f64]>, held: Option<&[Vec<f64>; 2]>);
-    /// Whether the next step begins with a derivative that is known.
+    /// Returns `true` if the next step begins with a derivative that is known.
     fn knows_derivative(&self) -> bool;
 }
 

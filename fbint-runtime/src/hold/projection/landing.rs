@@ -100,7 +100,7 @@ struct Settled<S: FeedbackSystem> {
     landing: Landing<S>,
 }
 
-/// Whether a projection has left a tenth of each violation at most, or rounding.
+/// Returns `true` if a projection has left a tenth of each violation at most, or rounding.
 #[inline(always)]
 fn is_closer<S: FeedbackSystem>(found: &Integrals<S>, left: &Integrals<S>, noise: &Integrals<S>) -> bool {
     (0..Integrals::<S>::LEN).fold(true, |all, i| all & comes_closer(found[i], left[i], noise[i]))

@@ -45,7 +45,7 @@ impl<S: FeedbackSystem> Landing<S> {
         Self { end: filled(0.0), variances: filled(0.0), projected: Projected::nothing(), left: filled(0.0) }
     }
 
-    /// Whether the square of what the projection moved an entry by is at most `most` times its variance, for every entry.
+    /// Returns `true` if the square of what the projection moved an entry by is at most `most` times its variance, for every entry.
     #[inline(always)]
     pub(super) fn is_within(&self, most: f64) -> bool {
         let correction = &self.projected.correction;

@@ -48,7 +48,7 @@ pub enum LeftOutReason {
     NotFinite,
 }
 
-/// Whether a projection leaves a tenth of a violation at most, or rounding.
+/// Returns `true` if a projection leaves a tenth of a violation at most, or rounding.
 #[inline(always)]
 pub(super) fn comes_closer(found: f64, left: f64, noise: f64) -> bool {
     left * left <= (LEFT * found * found).larger(ROUNDING * noise)
@@ -67,7 +67,7 @@ pub(crate) fn furthest(state: &[StateEntry], correction: &[f64], variances: &[f6
     })
 }
 
-/// Whether a projection moved no entry by more than a multiple of its error, so that [`furthest`] need not look; false where that is
+/// Returns `true` if a projection moved no entry by more than a multiple of its error, so that [`furthest`] need not look; false where that is
 /// doubtful.
 #[cfg(feature = "std")]
 pub(crate) fn is_within(correction: &[f64], variances: &[f64], per_error: f64) -> bool {
@@ -114,12 +114,12 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// Whether the projection raises no doubt.
+    /// Returns `true` if the projection raises no doubt.
     pub(super) fn is_usual(&self) -> bool {
         self.per_error * self.per_error <= USUAL
     }
 
-    /// Whether the projection corrects the error of its step, and no more.
+    /// Returns `true` if the projection corrects the error of its step, and no more.
     pub(crate) fn is_in_proportion(&self) -> bool {
         self.per_error * self.per_error <= MOST
     }

@@ -105,7 +105,7 @@ impl Onto<'_> {
         add(violation, -1.0, self.targets);
     }
 
-    /// Whether every integral comes closer: a tenth of its violation is left at most, or rounding.
+    /// Returns `true` if every integral comes closer: a tenth of its violation is left at most, or rounding.
     pub(super) fn brings_closer(&self, of: &Projection<'_>) -> bool {
         let violations = of.violation.iter().zip(&*of.left).zip(self.noise);
         violations.fold(true, |all, ((found, left), noise)| all & comes_closer(*found, *left, *noise))
@@ -116,7 +116,7 @@ impl Onto<'_> {
         furthest(self.system.facts().state, of.correction, self.variances, of.state)
     }
 
-    /// Whether the move is in proportion and brings every integral closer.
+    /// Returns `true` if the move is in proportion and brings every integral closer.
     fn holds(&self, of: &Projection<'_>) -> bool {
         self.furthest(of).is_in_proportion() && self.brings_closer(of)
     }

@@ -33,7 +33,7 @@ pub(crate) struct Collocation {
     /// Where the last step ended, and what rounding has left out of that.
     end: Vec<f64>,
     remainder: Vec<f64>,
-    /// Whether `increments` belong to a step of size `h` that ended there.
+    /// `true` if `increments` belong to a step of size `h` that ended there.
     pub(super) is_known: bool,
     phase: Phase,
     /// The number of coordinates whose rates are linear in the momenta, and how these follow.
@@ -113,7 +113,7 @@ const PARTS_OF_FOUR: usize = 4 / PartOfFour::WIDTH;
 struct IterationChange {
     /// The sum of the changes of all entries.
     total: f64,
-    /// Whether the change of an entry was smaller than all before.
+    /// `true` if the change of an entry was smaller than all before.
     is_less: bool,
 }
 
@@ -380,7 +380,7 @@ impl Collocation {
         }
     }
 
-    /// Whether the last changes were as small as rounding.
+    /// Returns `true` if the last changes were as small as rounding.
     fn has_converged<const STAGES: usize>(&mut self, h: f64) -> bool {
         let Self { sizes, stages, continues, changes, roundings, .. } = self;
         sizes.iter_mut().zip(rows::<STAGES>(stages)).for_each(|(size, stages)| *size = largest(stages));

@@ -64,7 +64,7 @@ pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step();
 pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step();
 
 impl Pair {
-    /// Whether it is a Rosenbrock method.
+    /// Returns `true` if it is a Rosenbrock method.
     pub(crate) const fn is_implicit(&self) -> bool {
         matches!(self.error, ErrorEstimate::LastStage)
     }

@@ -43,7 +43,7 @@ pub(crate) enum Rule {
 }
 
 impl Verdict {
-    /// Whether the number is reproduced. A number that is not finite never is.
+    /// Returns `true` if the number is reproduced. A number that is not finite never is.
     pub(crate) fn holds(&self) -> bool {
         let Self { expected, obtained, .. } = *self;
         obtained.is_finite()

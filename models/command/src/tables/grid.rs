@@ -42,7 +42,7 @@ pub(super) fn name_of_row(row: &str) -> &str {
     if row.starts_with("| | ") || row.starts_with("|---") { "(header)" } else { first }
 }
 
-/// Whether two rows are equal but for the last digits of their numbers.
+/// Returns `true` if two rows are equal but for the last digits of their numbers.
 pub(super) fn agree(written: &str, computed: &str) -> bool {
     let words = |row: &'_ str| -> Vec<String> { row.split_whitespace().map(str::to_owned).collect() };
     let (written, computed) = (words(written), words(computed));
@@ -50,7 +50,7 @@ pub(super) fn agree(written: &str, computed: &str) -> bool {
     written.len() == computed.len() && written.iter().zip(&computed).all(same)
 }
 
-/// Whether two words are numbers that differ by at most one unit of the last digit; whole numbers, by a thousandth.
+/// Returns `true` if two words are numbers that differ by at most one unit of the last digit; whole numbers, by a thousandth.
 fn are_close(written: &str, computed: &str) -> bool {
     let plain = |word: &str| word.trim_matches(['*', '(', ')']).replace(',', "");
     let (written, computed) = (plain(written), plain(computed));

@@ -69,7 +69,7 @@ fn frame(problem: &Problem) -> Option<BTreeMap<Symbol, SparseRow>> {
     }
 }
 
-/// Whether some velocity constraints move.
+/// Returns `true` if some velocity constraints move.
 fn is_moving(problem: &Problem) -> bool {
     problem.reactions.iter().any(|reaction| !reaction.offset.is_zero())
 }

@@ -97,7 +97,7 @@ impl Kinematics {
         Some(Self { coordinates, directions: directions(symbols, declared)? })
     }
 
-    /// Whether a direction is the same everywhere.
+    /// Returns `true` if a direction is the same everywhere.
     fn is_constant(&self, velocity: Symbol) -> bool {
         self.directions[&velocity].values().all(|entry| matches!(entry, Expression::Number(_)))
     }
@@ -243,7 +243,7 @@ impl Kinematics {
             .map(|solution| self.directions.keys().copied().zip(solution).filter(|(_, c)| !c.is_zero()).collect()))
     }
 
-    /// Whether a vector is proved to be this combination of the directions, where `vanishes` proves it.
+    /// Returns `true` if a vector is proved to be this combination of the directions, where `vanishes` proves it.
     fn is_combination(
         &self,
         vector: &SparseRow,

@@ -8,7 +8,7 @@ use crate::numbers::points::Unknown;
 use crate::program::code::{Program, Value};
 use crate::program::derivatives::jacobian;
 
-/// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
+/// Returns `true` if a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
 pub(crate) fn is_discretised(derivation: &Derivation) -> bool {
     derivation.hamel.is_some()
         && !derivation.symbols.is_driven()

@@ -143,7 +143,7 @@ impl<'a> Lowering<'a> {
         if self.builder.is_zero(value) { Monomial::zero() } else { Monomial::value(value) }
     }
 
-    /// Whether a monomial depends on parameters and numbers alone.
+    /// Returns `true` if a monomial depends on parameters and numbers alone.
     pub(crate) fn is_parametric(&mut self, monomial: &Monomial) -> bool {
         monomial.factors.keys().all(|&value| self.kind(value) == DependsOn::Parameter)
     }
@@ -420,7 +420,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Whether squares of the factors are shared: computed already, or of parameters, so that they are computed once.
+    /// Returns `true` if squares of the factors are shared: computed already, or of parameters, so that they are computed once.
     fn has_cheap_squares(&mut self, monomial: &Monomial) -> bool {
         let squares: Vec<Value> =
             monomial.factors.iter().filter(|(_, power)| power.abs() == 2).map(|(&value, _)| value).collect();
@@ -453,7 +453,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Whether minus the sum of the terms is computed: where this term is negative, so that a - b and b - a are one value, unless
+/// Returns `true` if minus the sum of the terms is computed: where this term is negative, so that a - b and b - a are one value, unless
 /// the sum would have to begin with two negative terms.
 fn is_turned(terms: &[Monomial], by: &Monomial) -> bool {
     let is_negative = |term: &Monomial| term.coefficient.is_negative();

@@ -38,7 +38,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// Whether a term of a sum is a product: those come last, since a product fuses with the addition free of charge.
+    /// Returns `true` if a term of a sum is a product: those come last, since a product fuses with the addition free of charge.
     fn is_product(&mut self, term: &Monomial) -> bool {
         term.factors.keys().any(|&value| {
             matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != DependsOn::Parameter

@@ -19,7 +19,7 @@ use crate::program::code::Sign;
 pub struct Switch {
     /// The argument.
     pub argument: Expression,
-    /// Whether it is held on one side during a step.
+    /// `true` if it is held on one side during a step.
     pub is_held: bool,
 }
 

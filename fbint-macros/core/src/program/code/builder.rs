@@ -36,12 +36,12 @@ impl Builder {
         self.instructions[value.index()].clone()
     }
 
-    /// Whether the square of a value is computed already.
+    /// Returns `true` if the square of a value is computed already.
     pub(crate) fn has_square(&self, value: Value) -> bool {
         self.known(&Instruction::Mul(value, value)).is_some()
     }
 
-    /// Whether something is divided by a value.
+    /// Returns `true` if something is divided by a value.
     pub(crate) fn is_divisor(&self, value: Value) -> bool {
         let divides = |instruction: &Instruction| match instruction {
             Instruction::Div(_, divisor) | Instruction::Recip(divisor) => *divisor == value,
@@ -75,7 +75,7 @@ impl Builder {
         self.push(Instruction::Input(input))
     }
 
-    /// Whether a value is the number 0.
+    /// Returns `true` if a value is the number 0.
     pub(crate) fn is_zero(&self, value: Value) -> bool {
         self.as_constant(value) == Some(0.0)
     }
@@ -188,7 +188,7 @@ impl Builder {
     }
 }
 
-/// Whether a product of numbers is one that can be written down: neither infinite nor rounded to nothing.
+/// Returns `true` if a product of numbers is one that can be written down: neither infinite nor rounded to nothing.
 fn is_in_range(product: f64) -> bool {
     product.is_normal()
 }

@@ -146,7 +146,7 @@ impl Instruction {
         operands.into_iter()
     }
 
-    /// Whether the instruction computes something: a number, an input and an entry of y are there already.
+    /// Returns `true` if the instruction computes something: a number, an input and an entry of y are there already.
     pub fn computes(&self) -> bool {
         !matches!(self, Self::Constant(_) | Self::Input(_) | Self::Weighed(..))
     }

@@ -35,7 +35,7 @@ pub enum Derivative {
 }
 
 impl Derivative {
-    /// Whether the derivative is one along a direction.
+    /// Returns `true` if the derivative is one along a direction.
     pub(crate) fn is_tangent(self) -> bool {
         matches!(self, Self::Tangent | Self::StateTangent)
     }

@@ -159,7 +159,7 @@ impl Trait {
 }
 
 impl GeneratedFunction {
-    /// Whether methods evaluate it in every stage, so that a call would cost more than it looks.
+    /// Returns `true` if methods evaluate it in every stage, so that a call would cost more than it looks.
     pub fn is_field(&self) -> bool {
         [&VECTOR_FIELD, &FEEDBACK_FIELD, &PROJECTION].iter().any(|field| field.name == self.name)
     }

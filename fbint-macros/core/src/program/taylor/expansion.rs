@@ -126,7 +126,7 @@ impl Expansion {
         }
     }
 
-    /// Whether a value depends on the state or on inputs. Values that rules have added since are read where a step begins alone.
+    /// Returns `true` if a value depends on the state or on inputs. Values that rules have added since are read where a step begins alone.
     pub(super) fn changes(&self, value: Value) -> bool {
         self.changes.get(value.index()).copied().unwrap_or(false)
     }

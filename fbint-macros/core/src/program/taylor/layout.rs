@@ -24,7 +24,7 @@ pub struct Layout {
 /// Four sums side by side, each of as many products.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Whether all are of products of a sequence with itself.
+    /// `true` if all are of products of a sequence with itself.
     pub is_half: bool,
     /// The columns whose products are added.
     pub products: Vec<[usize; 2]>,

@@ -29,7 +29,7 @@ pub fn verify_series(
     if agrees { Ok(()) } else { Err(Fault { function: "taylor_coefficients" }) }
 }
 
-/// Whether a series agrees with its field and functions at a point, where it is defined.
+/// Returns `true` if a series agrees with its field and functions at a point, where it is defined.
 fn agrees([field, functions]: [&Program; 2], prepare: &Program, series: &TaylorSeries, point: &Point<'_>) -> bool {
     let input = inputs(point, prepare, &Real::exactly);
     let (states, watched) = series.coefficients(&input, ORDERS);
@@ -83,7 +83,7 @@ fn polynomial(rows: &[Vec<Real>], entry: usize, t: &Real) -> Real {
     rows.iter().rev().fold(Real::zero(), |sum, row| sum.times(t).plus(&row[entry]))
 }
 
-/// Whether a polynomial is as near to what it should be as all its coefficients are right, the last one among them.
+/// Returns `true` if a polynomial is as near to what it should be as all its coefficients are right, the last one among them.
 fn is_near(rows: &[Vec<Real>], entry: usize, (t, radius): (&Real, f64), expected: &Real) -> bool {
     if sizes(rows, entry).any(|size| !size.is_finite()) {
         return true;

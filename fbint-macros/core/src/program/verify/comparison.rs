@@ -87,7 +87,7 @@ fn with_integrals(derivation: &Derivation, sizes: Sizes) -> Sizes {
 struct ModelAtPoint<'a> {
     programs: &'a Programs,
     point: &'a Point<'a>,
-    /// Whether numbers are of size one: at others, results may leave the range of a double on the way.
+    /// `true` if numbers are of size one: at others, results may leave the range of a double on the way.
     is_usual: bool,
     oracle: Oracle<'a, f64>,
     exact: PreciseOracle<'a>,

@@ -121,7 +121,7 @@ fn atom(node: &Expression, derivation: &Derivation) -> Option<Expression> {
     atom.filter(|atom| atom.symbols().iter().any(|symbol| derivation.symbols.is_state(*symbol)))
 }
 
-/// Whether x divides its own rate, so that the rate of ln x is a polynomial where the rate of x is one.
+/// Returns `true` if x divides its own rate, so that the rate of ln x is a polynomial where the rate of x is one.
 fn is_factor_of_rate(state: Symbol, rate: &Expression) -> bool {
     let at_zero = |symbol| if symbol == state { Expression::zero() } else { Expression::from(symbol) };
     vanishes_identically(&rate.substituted(&at_zero)) && !vanishes_identically(rate)

@@ -16,7 +16,7 @@ const SPARE: usize = 2;
 /// Points, as many as are needed.
 pub(super) struct Samples<'a> {
     space: &'a Space<'a>,
-    /// Whether the parameters are [`Space::shared`] at all points.
+    /// `true` if the parameters are [`Space::shared`] at all points.
     are_shared: bool,
     list: Vec<MonomialSample>,
     /// The points that were tried.

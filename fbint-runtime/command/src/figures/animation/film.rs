@@ -57,7 +57,7 @@ enum FrameShape {
 struct Changes {
     name: String,
     changes: Vec<f64>,
-    /// Whether they are no larger than by rounding of the state.
+    /// `true` if they are no larger than by rounding of the state.
     rounding: bool,
 }
 

@@ -89,7 +89,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Whether a file is the record of a run or of an ensemble.
+/// Returns `true` if a file is the record of a run or of an ensemble.
 pub(crate) fn is_record(path: &Path) -> bool {
     let is_short = fs::metadata(path).is_ok_and(|file| file.len() <= LONGEST_RECORD);
     let record = fs::read(path).ok().filter(|_| is_short);
@@ -98,13 +98,13 @@ pub(crate) fn is_record(path: &Path) -> bool {
         .is_some_and(|record| record["versions"]["fbint"].is_string())
 }
 
-/// Whether a table of CSV has its record next to it.
+/// Returns `true` if a table of CSV has its record next to it.
 fn is_record_beside(table: &Path) -> bool {
     let endings = ["run.json", "ensemble.json"].map(OsStr::new);
     has_ending(table, "csv") && endings.iter().any(|ending| is_record(&table.with_extension(ending)))
 }
 
-/// Whether this is the beginning of a table with the header that is given, or with one of runs or ensembles.
+/// Returns `true` if this is the beginning of a table with the header that is given, or with one of runs or ensembles.
 fn is_table(head: &[u8], header: Option<&str>) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if header.is_some_and(|header| header.as_bytes() == line) {

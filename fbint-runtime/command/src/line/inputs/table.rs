@@ -12,7 +12,7 @@ use fbint_runtime::holds_at;
 pub(super) struct Rows {
     times: Arc<[f64]>,
     values: Arc<[f64]>,
-    /// Whether it is linear between its rows, instead of held.
+    /// `true` if it is linear between its rows, instead of held.
     is_linear: bool,
 }
 

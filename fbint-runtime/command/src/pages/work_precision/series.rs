@@ -176,7 +176,7 @@ impl Policy {
         Self::BaeChang,
     ];
 
-    /// Whether the policy applies to a scheme.
+    /// Returns `true` if the policy applies to a scheme.
     fn applies_to(self, scheme: Scheme) -> bool {
         match self {
             Self::Plain => true,
