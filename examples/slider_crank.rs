@@ -16,6 +16,13 @@
         rod = (pin - vector![slider, 0]).norm_squared() - l.powi(2),
     ),
     output(force_in_rod = -2 * l * multiplier(rod)),
+    draw(
+        rod(vector![0, 0], pin, vector![slider, 0]),
+        pivot(vector![0, 0]),
+        point(vector![slider, 0]),
+        trace(pin),
+    ),
+    film(centre = vector![r + l / 2, 0], range = r + l),
     default(m = 0.5, piston = 1, g = 9.81, r = 0.1, l = 0.3),
     start(pin = vector![r, 0], slider = r + l, v = vector![0, 2], u = 0),
 )]

@@ -304,7 +304,7 @@ fn functions_in<T: Scalar>(flat: &Arc<dyn FlatFunctions>) -> Arc<dyn Functions<T
         .unwrap_or_else(|| Arc::new(NoFunctions))
 }
 
-/// The functions in numbers of a type in which there are none: nothing that they give is a number.
+/// Stands for functions that do not exist for a type of numbers: every result is NaN.
 struct NoFunctions;
 
 impl<T: Scalar> Functions<T> for NoFunctions {

@@ -104,7 +104,7 @@ macro_rules! declaration {
     };
 }
 
-/// Integrates mechanical systems whose equations were derived while this program was compiled.
+/// Integrates the mechanical systems of this program.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]

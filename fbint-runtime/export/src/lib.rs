@@ -78,22 +78,22 @@ impl<'m> Export<'m> {
     /// The parts of an export that the model lacks, a sentence each.
     pub fn missing(&self) -> Vec<&'static str> {
         let lacks = [
-            (self.integrals == 0, "It has no integrals: its steps are not projected."),
-            (self.inputs == 0, "It has no inputs."),
-            (self.model.derivation.outputs.is_empty(), "It has no outputs."),
+            (self.integrals == 0, "the model has no integrals: its steps are not projected"),
+            (self.inputs == 0, "the model has no inputs"),
+            (self.model.derivation.outputs.is_empty(), "the model has no outputs"),
             (
                 !self.model.derivatives,
-                "In C it has no derivatives: the key `derivatives` of its declaration generates them.",
+                "C has no derivatives of the model: the key `derivatives` of its declaration generates them",
             ),
             (
                 self.laws() > 0,
-                "CasADi has no laws of inputs: all are inputs there. In C and FMUs they follow their laws unless they are given.",
+                "CasADi has no laws of inputs: all are inputs there. In C and FMUs they follow their laws unless they are given",
             ),
             (
                 !self.model.switches.is_empty(),
-                "Its field switches: steps of `advance` in C and of FMUs end there; single steps in C, and CasADi, go across.",
+                "the field switches: steps of `advance` in C and of FMUs end there; single steps in C, and CasADi, go across",
             ),
-            (!self.model.scenery.events.is_empty(), "CasADi has no events and sections."),
+            (!self.model.scenery.events.is_empty(), "CasADi has no events and sections"),
         ];
         lacks.iter().filter(|(lacks, _)| *lacks).map(|(_, what)| *what).collect()
     }

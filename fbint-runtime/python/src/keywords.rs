@@ -73,6 +73,16 @@ pub(crate) const OF_ENSEMBLES: [Keyword; 4] = [
 /// An option of the command, with its text unless it is a switch.
 pub(crate) type CommandOption = (&'static str, Option<String>);
 
+/// Keywords of other libraries, and their names here.
+const FOREIGN: [(&[&str], &str); 6] = [
+    (&["dt", "h", "timestep", "step_size"], "step"),
+    (&["tspan", "t_span", "t_end", "tf", "duration", "T"], "until"),
+    (&["solver", "integrator"], "method"),
+    (&["tol", "reltol"], "rtol"),
+    (&["x0", "y0", "initial", "init"], "start"),
+    (&["events", "event", "stop"], "until_event"),
+];
+
 /// The values of keywords.
 #[derive(Default)]
 pub(crate) struct Options {
@@ -91,7 +101,11 @@ pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: Lis
     let known: Vec<&str> = all.iter().map(|keyword| keyword.name).collect();
     let mut options = Options::default();
     for (name, value) in keywords {
-        let index = nearest::find("keyword", &name.str()?.to_string_lossy(), &known);
+        let name = name.str()?.to_string();
+        if let Some((_, own)) = FOREIGN.iter().find(|(names, own)| names.contains(&&*name) && known.contains(own)) {
+            return Err(PyTypeError::new_err(format!("unknown keyword `{name}`: it is `{own}` here")));
+        }
+        let index = nearest::find("keyword", &name, &known);
         let keyword = all[index.map_err(|error| PyTypeError::new_err(error.to_string()))?];
         if !value.is_none() {
             keyword.add(&value, state, &mut options)?;

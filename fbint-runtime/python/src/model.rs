@@ -43,8 +43,12 @@ pub(crate) struct Model {
 impl Model {
     #[new]
     #[classmethod]
-    #[pyo3(signature = (**parameters))]
-    fn new(class: &Bound<'_, PyType>, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    #[pyo3(signature = (*unnamed, **parameters), text_signature = "(**parameters)")]
+    fn new(
+        class: &Bound<'_, PyType>,
+        unnamed: &Bound<'_, PyTuple>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let Some(source) = class.getattr_opt(ATTRIBUTE)? else {
             let message = "`Model` is what all models have in common: make one of its subclasses";
             return Err(PyTypeError::new_err(message));
@@ -52,6 +56,12 @@ impl Model {
         let source = Arc::clone(&source.cast::<SourceObject>()?.get().0);
         let mut model = source.load();
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+        if !unnamed.is_empty() {
+            let (name, first) = (source.entry.type_name, model.facts().parameters.first());
+            let remedy =
+                first.map_or_else(|| "there are none".to_owned(), |first| format!("{name}({}=..)", first.name));
+            return Err(PyTypeError::new_err(format!("parameters are given by their names: {remedy}")));
+        }
         let given = parameters.map_or(Ok(Vec::new()), |given| {
             entries::read(given, "parameter", List { declared: model.facts().parameters, names: &names })
         })?;

@@ -51,6 +51,11 @@ pub(crate) fn declared<'py>(py: Python<'py>, text: String, name: Option<&str>) -
 
 /// The source of one of the models in a text.
 pub(crate) fn source(py: Python<'_>, text: String, name: Option<&str>) -> PyResult<Arc<Source>> {
+    if text.ends_with(".rs") && !text.contains('\n') {
+        let message =
+            format!("`{text}` is a path, and a model is made from the text in the file: open({text:?}).read()");
+        return Err(PyValueError::new_err(message));
+    }
     let mut entries = read(py, &text)?;
     let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
     let index = match (name, &names[..]) {

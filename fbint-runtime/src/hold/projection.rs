@@ -36,6 +36,7 @@
 //!
 //! Nothing allocates, and the number of iterations is bounded.
 
+mod doubt;
 #[cfg(feature = "std")]
 pub(crate) mod flat;
 #[cfg(feature = "std")]
@@ -43,13 +44,14 @@ mod land;
 mod landing;
 mod outcome;
 mod proportion;
-mod settle;
 
 use core::cell::Cell;
 use core::num::NonZeroU32;
 
 use derive_where::derive_where;
 
+#[cfg(feature = "std")]
+use self::doubt::Onto;
 #[cfg(feature = "std")]
 pub(crate) use self::land::{Land, Landed, Lander, LandingMemory};
 use self::outcome::DoubtfulStep;
@@ -61,8 +63,6 @@ pub use self::proportion::{LeftOutReason, Omission};
 pub(crate) use self::proportion::{MOST, USUAL};
 #[cfg(feature = "std")]
 pub(crate) use self::proportion::{Move, furthest, is_within};
-#[cfg(feature = "std")]
-use self::settle::Onto;
 use crate::hold::rounding::{Rounding, UNBOUNDED};
 use crate::numbers::entries::Entries;
 use crate::numbers::larger::Larger;
@@ -250,7 +250,7 @@ impl<S: FeedbackSystem> Projector<S> {
         let begin = *x;
         match self.attempt(method, field, x, h, Some(time)) {
             Ok(landing) => landing,
-            Err(doubt) => self.settle(&begin, doubt, x),
+            Err(doubt) => self.resolve(&begin, doubt, x),
         }
     }
 
@@ -327,7 +327,7 @@ impl<S: FeedbackSystem> Projector<S> {
         (landing.left, is_held) = self.look(&noise, &landing.end, x, &mut landing.projected);
         if !(is_held && landing.is_within(MOST)) {
             let Landing { end, variances, .. } = *landing;
-            *landing = self.settle(begin, DoubtfulStep { end, variances, switching: variances, noise, h }, x);
+            *landing = self.resolve(begin, DoubtfulStep { end, variances, switching: variances, noise, h }, x);
         }
     }
 
@@ -492,7 +492,7 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     }
 
     /// The second and later iterations from `x`: what they subtract, and where they end. They are hardly ever needed, and not worth a
-    /// copy of the generated code at every call. By value, as in [`settle`](Self::settle).
+    /// copy of the generated code at every call. By value, as in [`resolve`](Self::resolve).
     #[cold]
     #[inline(never)]
     fn iterate_further(

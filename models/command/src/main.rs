@@ -15,7 +15,7 @@ use fbint_command::clap::{self, Parser, Subcommand};
 use reproduce::Reproduce;
 use tables::Tables;
 
-/// Integrates mechanical systems whose equations were derived while this program was compiled.
+/// Integrates mechanical systems: the models of this program, and models that files declare.
 #[derive(Parser, Debug)]
 #[command(name = "fbint", version, after_help = EXAMPLES)]
 struct Arguments {

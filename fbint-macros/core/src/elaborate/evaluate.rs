@@ -17,7 +17,7 @@ use crate::syntax::{Shape, peel, plain};
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
-/// The most work that is done: entries that are evaluated, and their parts by hundreds. This bounds the time that nested sums take.
+/// The limit on work: an evaluated entry counts 1, and so do a hundred parts of entries. It bounds the time of nested sums.
 const MAX_WORK: usize = 300_000;
 /// The number of parts that take as long to look at as an entry takes to be evaluated.
 const PARTS_OF_AN_ENTRY: usize = 100;

@@ -85,13 +85,13 @@ impl SymbolTable {
     }
 }
 
-/// Adds a symbol that is something of another one.
+/// Adds the auxiliary symbol that belongs to another one.
 pub(super) fn add_of(symbols: &mut Symbols, of: Symbol, role: Role) -> Symbol {
     let SymbolInfo { name, latex, .. } = &symbols[of];
     symbols.push(auxiliary(role, name, latex))
 }
 
-/// A symbol that is something of what has these names: its rate, its momentum, a change of its rate, or else the multiplier that holds it.
+/// The auxiliary symbol that belongs to a name: its rate, its momentum, a change of its rate, or the multiplier that holds it.
 pub(super) fn auxiliary(role: Role, name: &str, latex: &str) -> SymbolInfo {
     let (name, latex) = match role {
         Role::Rate { .. } => (format!("rate({name})"), format!("\\dot{{{latex}}}")),

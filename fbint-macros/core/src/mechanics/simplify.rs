@@ -16,7 +16,7 @@ pub fn is_long(expression: &Expression) -> bool {
 
 /// Brings expressions into shorter forms.
 pub trait Simplify {
-    /// A shorter expression that is equal, 0 if it is found to vanish identically; `None` if it is not a finite real expression.
+    /// A shorter, equal expression: 0 if the expression vanishes identically; `None` if it is not a finite real expression.
     fn shortened(&self, expression: &Expression) -> Option<Expression>;
 
     /// The same, unless the expression is too long for that.

@@ -197,7 +197,7 @@ const HIGHEST_INDEX: u64 = 64;
 /// A point's knowledge of roots, and of the signs of rotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signs {
-    /// Powers of roots are what these are taken of, and rotations reflect or do not.
+    /// The n-th power of an n-th root is its radicand, and each rotation has a determinant of 1 or -1.
     Related,
     /// Roots are independent unknowns, and so is the factor of a rotation: an identity that holds then holds for all signs.
     Free,

@@ -148,7 +148,7 @@ pub(super) const EXPRESSIONS: &[Case] = &[
     ("identity(200)[(0, 0)]", "identity(200)",
         "a matrix has at most 10000 entries"),
     ("zeros(2)", "zeros",
-        "`zeros` takes 2 arguments, not 1"),
+        "`zeros` takes 2 arguments, not 1\nhelp: write `zeros(3, 1)` for a vector of 3"),
     ("identity(7).determinant()", "determinant",
         "a determinant is written out up to 6 x 6, and this is a 7 x 7 matrix"),
     ("hat(m)", "m",

@@ -251,7 +251,7 @@ pub(crate) struct Integration {
     #[arg(skip)]
     pub(crate) folder: Option<PathBuf>,
     /// The integrator.
-    #[arg(long, default_value = METHOD, value_parser = values::methods())]
+    #[arg(long, default_value = METHOD, ignore_case = true, value_parser = values::methods())]
     pub(crate) method: String,
     /// The step size h of a method with a fixed step; default: 1e-3.
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]

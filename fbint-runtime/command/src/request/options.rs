@@ -88,10 +88,17 @@ mod tests {
                 text("every", "0"),
             ],
             vec![text("gains", "1,2"), text("parameter", "m=2"), text("parameter", "q=1,2"), text("start", "q[0]=-1")],
+            vec![text("method", "DOP853")],
+            vec![text("method", "RK45")],
+            vec![text("method", "Dormand-Prince")],
             vec![text("guess", "q = 3"), text("input", "u=sin(t)"), text("until_event", "q < 1")],
         ];
         for options in valid {
             assert_eq!(shown(of_run("model", options.clone())), shown(on_the_command_line(&options)), "{options:?}");
+        }
+        for (name, key) in [("DOP853", "dop853"), ("RK45", "dormand-prince"), ("Dormand-Prince", "dormand-prince")] {
+            let read = of_run("model", [text("method", name)]).map(|options| options.integration.method);
+            assert_eq!(read.as_deref(), Ok(key));
         }
         let invalid = [
             ("step", "-1"),

@@ -166,6 +166,21 @@ def test_a_continued_run_says_what_begins_anew():
     assert str(Braked().run(until=2.0, start=first, input={"brake": 0.0})).endswith(anew + count)
 
 
+def test_habits_of_other_libraries_are_met_with_what_is_here():
+    Oscillator = fbint.model(OSCILLATOR)
+    for name, own in [("RK45", "dormand-prince"), ("DOP853", "dop853")]:
+        runs = [Oscillator().run(until=1.0, method=method) for method in (name, own)]
+        assert str(runs[0]) == str(runs[1])
+    with pytest.raises(TypeError, match="unknown keyword `dt`: it is `step` here"):
+        Oscillator().run(until=1.0, dt=0.1)
+    with pytest.raises(TypeError, match="unknown keyword `tspan`: it is `until` here"):
+        Oscillator().run(tspan=(0, 1))
+    with pytest.raises(TypeError, match="parameters are given by their names: "):
+        Oscillator(1.0)
+    with pytest.raises(ValueError, match=r"`pendulum.rs` is a path, .*: open\("):
+        fbint.model("pendulum.rs")
+
+
 def test_inputs_that_nothing_gives_are_named():
     Driven = fbint.model(DRIVEN)
     assert "inputs: u" in Driven.__doc__

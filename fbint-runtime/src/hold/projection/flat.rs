@@ -1,7 +1,7 @@
 //! The projection after each step of a system on slices of any length: the work of [`Projector`](super::Projector), in lists.
 
+use super::doubt::{Doubt, Level, Onto, Projection as Projected};
 use super::proportion::{MOST, Omission, USUAL};
-use super::settle::{Doubt, Level, Onto, Projection as Projected};
 use super::{LAST, Land, Landed, LandingMemory, Projection, SPIKE, mean_with, with_spikes};
 use crate::hold::rounding::{squares_of_field, squares_of_rounding};
 use crate::numbers::blocks::{Block, Blocks, LENGTH};
@@ -118,7 +118,7 @@ impl<'s> FlatProjector<'s> {
             // Of the next step, which begins with f where it begins, and so has the blame.
             self.mean = mean;
         }
-        self.settle(begin, &variances, &switching, h, x);
+        self.resolve(begin, &variances, &switching, h, x);
     }
 
     /// Projects the state `x` that a step of size `h` from `begin` ended at with this error.
@@ -132,7 +132,7 @@ impl<'s> FlatProjector<'s> {
         let is_held = self.move_landing(x);
         if !(is_held && self.is_within(MOST)) {
             let variances = self.landing.variances.clone();
-            self.settle(begin, &variances, &variances, h, x);
+            self.resolve(begin, &variances, &variances, h, x);
         }
     }
 
@@ -195,7 +195,7 @@ impl<'s> FlatProjector<'s> {
 
     /// Puts `x` where a step ends about whose projection there is a doubt, and holds the integrals where they can be held from there.
     #[cold]
-    fn settle(&mut self, begin: &Blocks, variances: &Blocks, switching: &Blocks, h: f64, x: &mut Blocks) {
+    fn resolve(&mut self, begin: &Blocks, variances: &Blocks, switching: &Blocks, h: f64, x: &mut Blocks) {
         let FlatLanding { end, variances: of_landing, violation, correction, left, left_out } = &mut self.landing;
         let doubt = Doubt {
             system: self.system,
@@ -214,7 +214,7 @@ impl<'s> FlatProjector<'s> {
             left: left.own_mut(),
             correction: correction.own_mut(),
         };
-        *left_out = doubt.settle(&mut level, of_landing.own_mut(), &mut to);
+        *left_out = doubt.resolve(&mut level, of_landing.own_mut(), &mut to);
     }
 }
 

@@ -12,9 +12,9 @@
 //! there. An integral that jumps, as an angle does by 2 pi, is left out alone.
 
 use super::Projector;
+use super::doubt::{Doubt, Level, Projection};
 use super::outcome::{DoubtfulStep, Landing, Projected};
 use super::proportion::{ROUNDING, comes_closer};
-use super::settle::{Doubt, Level, Projection};
 use crate::numbers::entries::Entries;
 use crate::numbers::linear::{difference, filled};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
@@ -48,20 +48,20 @@ impl<S: FeedbackSystem> Projector<S> {
 
     /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
     #[inline(always)]
-    pub(super) fn settle(&mut self, begin: &Vector<S>, doubt: DoubtfulStep<S>, x: &mut Vector<S>) -> Landing<S> {
+    pub(super) fn resolve(&mut self, begin: &Vector<S>, doubt: DoubtfulStep<S>, x: &mut Vector<S>) -> Landing<S> {
         let landing;
-        Settled { state: *x, targets: self.targets, noise: self.rounding.integrals, landing } =
-            self.clone().settled(*begin, doubt);
+        Resolved { state: *x, targets: self.targets, noise: self.rounding.integrals, landing } =
+            self.clone().resolved(*begin, doubt);
         landing
     }
 
-    /// Where a step ends about whose projection there is a doubt: see [`Doubt::settle`].
+    /// Where a step ends about whose projection there is a doubt: see [`Doubt::resolve`].
     ///
     /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would be
     /// stored and loaded again in every step, even without a doubt.
     #[cold]
     #[inline(never)]
-    fn settled(self, begin: Vector<S>, doubt: DoubtfulStep<S>) -> Settled<S> {
+    fn resolved(self, begin: Vector<S>, doubt: DoubtfulStep<S>) -> Resolved<S> {
         let (DoubtfulStep { end, variances, switching, h, .. }, facts) = (doubt, self.facts());
         let (mut state, mut targets, mut noise) = (end, self.targets, self.rounding.integrals);
         let mut landing = Landing { end, variances, ..Landing::nothing() };
@@ -87,13 +87,13 @@ impl<S: FeedbackSystem> Projector<S> {
             correction: facts.of_state_mut::<S, _>(correction),
         };
         let variances = facts.of_state_mut::<S, _>(&mut landing.variances);
-        *left_out = doubt.settle(&mut level, variances, &mut projected);
-        Settled { state, targets, noise, landing }
+        *left_out = doubt.resolve(&mut level, variances, &mut projected);
+        Resolved { state, targets, noise, landing }
     }
 }
 
 /// The end of a step, and the level at which the integrals are held from there.
-struct Settled<S: FeedbackSystem> {
+struct Resolved<S: FeedbackSystem> {
     state: Vector<S>,
     targets: Integrals<S>,
     noise: Integrals<S>,

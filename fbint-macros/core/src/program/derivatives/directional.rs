@@ -198,7 +198,7 @@ impl<'b> Along<'b> {
         }
     }
 
-    /// The term whose number is in a factor that was prepared, which is free of charge.
+    /// Moves the number of a term into its factor, if the factor is prepared: then the product costs nothing.
     fn with_factor_absorbed(&mut self, term: Term) -> Term {
         let is_prepared =
             |value: Value| matches!(self.builder.instruction(value), Instruction::Input(Input::Prepared(_)));

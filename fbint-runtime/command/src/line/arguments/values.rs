@@ -2,7 +2,7 @@
 //!
 //! A parser returns the reason alone: clap adds the option and the value as it was given.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fbint_runtime::Method;
 use serde::{Deserialize, Serialize};
 
@@ -57,18 +57,25 @@ pub(crate) enum Distribution {
     },
 }
 
+/// SciPy's name of Dormand and Prince's method of order 5(4).
+const SCIPY: [&str; 2] = ["rk45", "dormand-prince"];
+
 /// The names of the methods.
-pub(crate) fn methods() -> PossibleValuesParser {
-    Method::all(f64::NAN, (f64::NAN, None)).map(|method| PossibleValue::new(method.key()).help(method.summary())).into()
+pub(crate) fn methods() -> impl TypedValueParser<Value = String> {
+    let value = |method: Method| {
+        let value = PossibleValue::new(method.key()).help(method.summary());
+        if method.key() == SCIPY[1] { value.alias(SCIPY[0]) } else { value }
+    };
+    let parser: PossibleValuesParser = Method::all(f64::NAN, (f64::NAN, None)).map(value).into();
+    parser.try_map(|text| method(&text))
 }
 
-/// The name of a method.
+/// The name of a method, which may be in capitals, or SciPy's.
 pub(crate) fn method(text: &str) -> Result<String, String> {
-    if Method::all(f64::NAN, (f64::NAN, None)).map(Method::key).contains(&text) {
-        Ok(text.to_owned())
-    } else {
-        Err("there is no such method".to_owned())
-    }
+    let name = text.to_lowercase();
+    let name = if name == SCIPY[0] { SCIPY[1].to_owned() } else { name };
+    let is_known = Method::all(f64::NAN, (f64::NAN, None)).map(Method::key).contains(&&*name);
+    if is_known { Ok(name) } else { Err("there is no such method".to_owned()) }
 }
 
 pub(crate) fn gains(text: &str) -> Result<GainsArgument, String> {

@@ -206,18 +206,18 @@ impl Doubt<'_> {
     /// the integrals that have jumped, or do not come closer, if that is in proportion; else on the constraint set. `variances` becomes
     /// the diagonal of S, and the level is held from there.
     #[cold]
-    pub(super) fn settle(
+    pub(super) fn resolve(
         &self,
         level: &mut Level<'_>,
         variances: &mut [f64],
         to: &mut Projection<'_>,
     ) -> Option<Omission> {
         let mut left_out = None;
-        self.system.with_scratch(&mut |scratch| left_out = self.settle_with(level, variances, to, scratch));
+        self.system.with_scratch(&mut |scratch| left_out = self.resolve_with(level, variances, to, scratch));
         left_out
     }
 
-    fn settle_with(
+    fn resolve_with(
         &self,
         level: &mut Level<'_>,
         variances: &mut [f64],
