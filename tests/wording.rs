@@ -2,8 +2,7 @@
 //!
 //! A clause for a subject ("What takes long is .."), a noun that only points back ("those of") and idioms of our own ("is said", "by
 //! itself") hide who does what. Most uses can be rewritten with a concrete subject. A count above its ceiling fails here and is shown
-//! with its places; after rewriting, lower the ceiling. No ceiling is ever raised. "Whether" is not counted:
-//! Rust documents booleans with it.
+//! with its places; after rewriting, lower the ceiling. No ceiling is ever raised.
 
 use std::error::Error;
 use std::fs;
@@ -11,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 /// A phrase in small letters, and its most occurrences in documents and in doc comments. One that begins with a full stop counts where
 /// sentences, list items, cells and comments begin.
-const CEILINGS: [(&str, usize, usize); 25] = [
+const CEILINGS: [(&str, usize, usize); 26] = [
     (". what ", 1, 12),
     (". how ", 0, 6),
+    (". whether ", 0, 42),
     (". the same ", 0, 8),
     (". of ", 0, 9),
     (" of which", 0, 4),

@@ -65,7 +65,7 @@ fn pieces(tokens: TokenStream) -> Vec<TokenStream> {
     pieces
 }
 
-/// A mistake in a struct, with the way in which fields are written. What is missing at the end has the place of the last token.
+/// A mistake in a struct, with the way in which fields are written. A gap at the end has the place of the last token.
 fn field(error: syn::Error, last: Span) -> syn::Error {
     let message = error.to_string();
     match &message[..] {

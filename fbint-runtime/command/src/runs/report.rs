@@ -76,7 +76,7 @@ pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
     }
 }
 
-/// What a run that continues another one begins anew, in words.
+/// The samples and counts that a continued run begins anew, in words.
 pub(crate) fn begun_anew(job: &Job, model: &dyn AnyModel) -> Option<String> {
     let facts = model.facts();
     let is_given = |name: &str| job.inputs.contains_key(name) || job.functions.contains_key(name);
