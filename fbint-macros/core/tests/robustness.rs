@@ -237,7 +237,7 @@ fn a_panic_of_the_compiler_is_one_message() {
         let panics = |_, _| panic!("index out of bounds");
         let expansion = fbint_macros_core::compile::caught(tokens(&declare("m")), tokens(item), panics).to_string();
         assert!(
-            expansion.contains(r"internal error in fbint: index out of bounds\nhelp: this is a bug, please report it"),
+            expansion.contains(r"internal error in fbint: index out of bounds\nhelp: this is a bug of fbint "),
             "{expansion}"
         );
         assert!(expansion.contains(kept), "{expansion}");

@@ -13,6 +13,10 @@ use proc_macro2::Span;
 /// The text between a mistake and its remedy.
 pub const HELP: &str = "\nhelp: ";
 
+/// The remedy for a bug of the compiler: its report needs the version and the declaration.
+pub(crate) const REPORT: &str =
+    concat!("this is a bug of fbint ", env!("CARGO_PKG_VERSION"), ", please report it with the declaration");
+
 /// A mistake and advice, which may be a reason with its own remedy.
 pub(crate) fn advised(mistake: impl Display, advice: impl Display) -> String {
     let advice = advice.to_string();

@@ -13,6 +13,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use crate::syntax::diagnostics::REPORT;
+
 /// Our lock.
 const OURS: &str = "fbint.lock";
 /// The lock that Symbolica takes when it starts to compute.
@@ -39,10 +41,9 @@ impl std::fmt::Display for SessionError {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unavailable(reason) => write!(out, "the computer-algebra system cannot be started: {reason}"),
-            Self::Panicked(reason) => write!(
-                out,
-                "the computer-algebra system failed on this model: {reason}\nhelp: this is a bug of fbint, please report it"
-            ),
+            Self::Panicked(reason) => {
+                write!(out, "the computer-algebra system failed on this model: {reason}\nhelp: {REPORT}")
+            }
         }
     }
 }

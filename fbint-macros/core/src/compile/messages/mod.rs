@@ -18,7 +18,7 @@ use crate::prepared::{BuildEnvironment, FileError};
 use crate::program::Fault;
 use crate::proofs::MOST_MONOMIALS;
 use crate::syntax::Declaration;
-use crate::syntax::diagnostics::Errors;
+use crate::syntax::diagnostics::{Errors, REPORT};
 
 /// Words the mistakes of one model, each at the place where it is declared.
 #[derive(Clone, Copy)]
@@ -119,19 +119,17 @@ pub(super) fn mistakes(declaration: &Declaration, errors: Errors) -> syn::Error 
 
 /// A panic of the compiler.
 pub(crate) fn panicked(text: &str) -> String {
-    format!(
-        "internal error in fbint: {text}\nhelp: this is a bug, please report it with the declaration and with what stands above this message"
-    )
+    format!("internal error in fbint: {text}\nhelp: {REPORT} and with what stands above this message")
 }
 
 /// A bug of the compiler, or of its computer-algebra system.
 pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Error {
-    let text = format!("internal error: {quantity} as derived disagrees with the declaration\nhelp: please report it");
+    let text = format!("internal error: {quantity} as derived disagrees with the declaration\nhelp: {REPORT}");
     error(declaration, text)
 }
 
 /// A bug of the compiler.
 pub(super) fn fault(declaration: &Declaration, fault: &Fault) -> syn::Error {
     let text = format!("internal error: `{}` as generated disagrees with its derivation", fault.function);
-    error(declaration, format_args!("{text}\nhelp: please report it"))
+    error(declaration, format_args!("{text}\nhelp: {REPORT}"))
 }
