@@ -15,7 +15,7 @@ use std::path::Path;
 #[cfg(feature = "text")]
 use std::path::PathBuf;
 #[cfg(feature = "text")]
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "text")]
 use fbint_export::declarations_in;
@@ -238,9 +238,13 @@ pub(crate) fn load_text(text: &str, name: &str) -> Result<Box<dyn AnyModel>, Box
     Ok((entries[index].load)())
 }
 
+/// The models of a text. Those of the last one stay in use, so that what reads it again does not derive it again.
 #[cfg(feature = "text")]
 fn entries_of(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
-    of_text(text, name, &mut complained)
+    static LAST: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+    let entries = of_text(text, name, &mut complained)?;
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = entries.clone();
+    Ok(entries)
 }
 
 /// Says on stderr where a derivation is, after each second in which it begins another task.
@@ -344,4 +348,21 @@ fn read(path: &Path) -> Result<Vec<Entry>, Box<dyn Error>> {
         path.display()
     )
     .into())
+}
+
+#[cfg(all(test, feature = "text"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_read_again_is_not_derived_again() -> Result<(), Box<dyn Error>> {
+        let text =
+            "#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)] struct Again;";
+        drop(load_text(text, "again.rs")?);
+        let models = models_of(text, "again.rs", None, &mut |_| ControlFlow::Continue(()))?;
+        let declared = Arc::downgrade(models[0].declared());
+        drop(models);
+        assert!(declared.upgrade().is_some());
+        Ok(())
+    }
 }
