@@ -48,22 +48,6 @@ struct First { k: f64 }
 #[derive(Clone)]
 pub struct Second;";
 
-    what_is_almost_a_model: "# a comment
-struct A;
-
-#[feedback_sytem(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
-struct B;
-
-#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
-#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
-struct C;
-
-#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
-class D {}
-
-#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
-struct E";
-
     what_belongs_in_a_crate: "#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
 struct Oscillator;
 

@@ -274,7 +274,7 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
     }
 }
 
-/// How the time between samples is declared, for a word that other languages have for it.
+/// The notation of the time between samples, for a word that other languages have for it.
 fn sampling(word: &str, value: &str) -> Option<String> {
     let every = match word {
         "period" | "dt" | "ts" | "sample" | "sampling" | "sample_time" | "interval" | "step" | "hold" => {

@@ -13,7 +13,7 @@ use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
 use crate::expression::Expression;
 
-/// An odd number whose bits look random: those of pi after its point.
+/// An odd number whose bits look random: the bits of pi after its point.
 const SPREAD: u128 = 0x243f_6a88_85a3_08d3_1319_8a2e_0370_7345;
 
 /// A hash of 128 bits of everything that an expression consists of. Different expressions have different identities but for a

@@ -130,7 +130,7 @@ impl ShapeKind {
         matches!(self, Self::Centre | Self::Range | Self::View)
     }
 
-    /// Those of a drawing, or of a film.
+    /// The shapes of a drawing, or the words of a film.
     fn all(are_of_film: bool) -> impl Iterator<Item = Self> + Clone {
         Self::ALL.iter().copied().filter(move |kind| kind.is_of_film() == are_of_film)
     }
