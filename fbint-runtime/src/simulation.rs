@@ -21,6 +21,7 @@ mod continuation;
 mod course;
 mod event_search;
 mod flat;
+mod parts;
 mod polynomial;
 mod record;
 mod run;
@@ -39,7 +40,6 @@ mod switching;
 mod taylor_steps;
 
 use core::fmt;
-use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 #[doc(hidden)]
@@ -58,7 +58,8 @@ pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run};
 pub use self::run_loop::Watch;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
-use self::run_loop::{Pace, RunInputs, RunLoop, Segment, follow_alone};
+use self::run_loop::{Pace, RunInputs, RunLoop, follow_alone};
+use self::parts::VectorParts;
 use self::sampled::LawSamples;
 pub use self::samples::{FlatSamples, Sample, SampleRow};
 pub(crate) use self::sampling::SampleTimes;
@@ -69,7 +70,6 @@ use self::snapshot::Origin;
 pub use self::snapshot::{Moment, Snapshot};
 use self::stepper::StepEnds;
 use self::steppers::StepControl;
-use self::switching::{Switched, append};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::taylor_steps::without_series;
 use crate::error::Error;
@@ -545,51 +545,27 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// Makes a run.
     fn integrate(self, method: Method, until: f64, watch: Option<&mut Watch<'_>>) -> Result<RunWithSteps<S>, Error> {
         let Self { setup, field } = self;
-        let mut field = field?;
+        let (field, of, start) = (field?, setup.system, setup.start);
         let span = Span::new(setup.time, until)?;
-        check_driving(setup.system.facts(), field.driver(), setup.start.as_ref(), span)?;
+        check_driving(of.facts(), field.driver(), start.as_ref(), span)?;
         let Course { is_audited, is_dense, .. } = setup.course;
-        let (interval, control) = (setup.course.interval(), setup.control(span)?);
-        let projection = method.projection(setup.system.facts(), setup.hold);
-        let (of, given, mut kept) = (setup.system, setup.start, is_dense.then(Vec::new));
+        let (samples, control) = (setup.course.interval(), setup.control(span)?);
+        let projection = method.projection(of.facts(), setup.hold);
         let (system, parameter) = (of.prepare(), |index: usize| of.parameter(index));
         let parameters = Parameters { names: of.facts().parameter_names, value: &parameter };
-        let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&given));
+        let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&start));
         // A signal replaces laws, or leaves some to their samples.
         let has_samples = field.driver().is_none_or(Driver::has_sampled_laws);
         let mut run = setup.run_loop(&system, parameters, span, projection, origin, has_samples)?;
         run.show_to(watch);
         let stepping = method.stepping();
-        let schedule = Schedule::of_method(method, span, interval?, control.given, of.facts())?;
-        loop {
-            let start = run.new_start().map(from_slice);
-            start.iter().for_each(|start| field.start_at(start));
-            let start = start.unwrap_or(given);
-            let facts = of.facts();
-            run.hold_laws(&mut |x| field.hold_laws(x.map(from_slice).as_ref()));
-            let sides = if facts.has_switches() {
-                run.choose_sides(&mut Switched::<S, F> { facts, field: &mut field, system: PhantomData })
-            } else {
-                Vec::new()
-            };
-            let append = |state: &mut Vec<f64>| append::<S, F>(facts, &field, &sides, state);
-            let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
-            let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
-            let lander = projection
-                .map(|projection| Lander::new(Projector::new(of, &start, from_slice(run.targets()), projection)));
-            let ends = StepEnds { facts, lander, kept: &mut kept };
-            let mut stepper = stepping.stepper(of, &field, start, &control, ends)?;
-            let segment = run.follow(&mut *stepper, &pace, &append);
-            drop(stepper);
-            match segment {
-                Ok(Segment::Ended(ended)) => {
-                    let run = FlatRun { projection, ..run.end(ended)? };
-                    return Ok((run, kept.unwrap_or_default()));
-                }
-                Ok(Segment::Reset) => {}
-                Err(error) => return Err(error.blaming(field.driver().and_then(Driver::undefined))),
-            }
-        }
+        let schedule = Schedule::of_method(method, span, samples?, control.given, of.facts())?;
+        let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
+        let kept = is_dense.then(Vec::new);
+        let mut parts =
+            VectorParts { system: of, field, start, stepping, control, schedule, interval, projection, kept };
+        let run = run.complete(&mut parts, projection)?;
+        Ok((run, parts.kept.unwrap_or_default()))
     }
 
     /// Runs the simulation with these settings instead of the builder's; without an interval between samples, with the builder's, and from
@@ -690,7 +666,7 @@ impl<'a, S: FeedbackSystem> Setup<'a, S> {
             start: facts.of_state::<S, _>(&start).to_vec(),
             targets: facts.of_integrals::<S, _>(&targets).to_vec(),
             is_projected: projection.is_some(),
-            laws: if has_samples { LawSamples::of(self.system, self.time)? } else { None },
+            laws: LawSamples::of(facts, has_samples, self.system.law_period(), self.time)?,
             course: self.course,
             origin,
         })

@@ -15,6 +15,7 @@ pub(crate) struct FlatPrepared {
     facts: &'static SystemFacts,
     prepared: Vec<f64>,
     inputs: Vec<f64>,
+    law_period: f64,
 }
 
 /// The numbers, followed by a zero if their count is odd: lists of functions have an even length.
@@ -24,13 +25,19 @@ pub(crate) fn even(numbers: &[f64]) -> Cow<'_, [f64]> {
 
 fn no_law(_: &mut [f64]) {}
 
+/// Numbers that do not change.
+fn constants(numbers: &[f64]) -> Vec<Dual> {
+    numbers.iter().map(|value| Dual { value: *value, slope: 0.0 }).collect()
+}
+
 impl FlatPrepared {
     /// The model, whose inputs are 0.
     pub(crate) fn new(model: &dyn FlatModel) -> Self {
         let (functions, facts) = (model.functions(), model.facts());
         let inputs = vec![0.0; facts.given_numbers().next_multiple_of(2)];
         let doubles = Arc::clone(&functions).doubles();
-        Self { functions, doubles, facts, prepared: even(&model.prepared()).into_owned(), inputs }
+        let (prepared, law_period) = (even(&model.prepared()).into_owned(), model.law_period());
+        Self { functions, doubles, facts, prepared, inputs, law_period }
     }
 
     /// The model with the inputs that it has in a state: by a signal, or by their laws.
@@ -44,7 +51,7 @@ impl FlatPrepared {
                 signal.hold(time);
                 signal.at(time, state, &mut inputs[..system.facts.input_names.len()]);
             }
-            None if system.facts.has_laws() => system.laws_at(state, &mut inputs),
+            None if system.facts.has_laws() => system.laws_with(&even(state), &mut inputs),
             None => {}
         }
         system.inputs = inputs;
@@ -73,10 +80,8 @@ impl FlatPrepared {
 
     /// The rows of the Jacobian of the derived field in a state, with these inputs held.
     pub(crate) fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
-        let dual = |value: &f64| Dual { value: *value, slope: 0.0 };
-        let [prepared, inputs]: [Vec<Dual>; 2] = [&self.prepared, &self.inputs].map(|of| of.iter().map(dual).collect());
+        let [prepared, inputs, mut x] = [&self.prepared, &self.inputs, &*even(state)].map(constants);
         let duals = Arc::clone(&self.functions).duals();
-        let mut x: Vec<Dual> = even(state).iter().map(dual).collect();
         let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
         for column in 0..state.len() {
             x[column].slope = 1.0;
@@ -140,8 +145,37 @@ impl FlatSystem for FlatPrepared {
         self.list(ListFunction::FeedbackField, &self.given(x, inputs), law, rates);
     }
 
-    fn laws_at(&self, x: &[f64], inputs: &mut [f64]) {
-        self.list_at(ListFunction::Law, x, inputs);
+    fn laws_with(&self, x: &[f64], inputs: &mut [f64]) {
+        let mut laws = vec![0.0; self.facts.input_names.len()];
+        self.list(ListFunction::Law, &self.given(x, inputs), &no_law, &mut laws);
+        inputs[..laws.len()].copy_from_slice(&laws);
+    }
+
+    fn law_period(&self) -> f64 {
+        self.law_period
+    }
+
+    fn switches_with(&self, x: &[f64], inputs: &[f64], values: &mut [f64]) {
+        self.list(ListFunction::Switches, &self.given(x, inputs), &no_law, values);
+    }
+
+    fn switch_slopes_with(&self, x: &[f64], rates: &[f64], inputs: &[f64], follows_laws: bool, slopes: &mut [f64]) {
+        let duals = Arc::clone(&self.functions).duals();
+        let [prepared, mut inputs, mut x] = [&self.prepared, inputs, x].map(constants);
+        x.iter_mut().zip(rates).for_each(|(entry, rate)| entry.slope = *rate);
+        let list = |function: ListFunction, inputs: &[Dual], count: usize| {
+            let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
+            let mut list = vec![Dual::from_f64(0.0); count.next_multiple_of(2)];
+            duals.list(function, &given.with(Source::Inputs, inputs), &|_| {}, &mut list);
+            list
+        };
+        if follows_laws {
+            let own = self.facts.input_names.len();
+            let laws = list(ListFunction::Law, &inputs, own);
+            inputs[..own].copy_from_slice(&laws[..own]);
+        }
+        let switches = list(ListFunction::Switches, &inputs, slopes.len());
+        slopes.iter_mut().zip(switches).for_each(|(slope, switch)| *slope = switch.slope);
     }
 
     fn zero_targets(&self) -> Vec<bool> {

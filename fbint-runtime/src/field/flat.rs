@@ -4,12 +4,14 @@ use core::cell::{Cell, RefCell};
 
 use crate::error::failure::UndefinedInput;
 use crate::error::{Error, positive};
+use crate::field::laws::Laws;
 use crate::field::policy::{POWER_ITERATIONS, TINY};
+use crate::field::sides::Side;
 use crate::field::{ALWAYS, Driver};
 use crate::hold::consistent_start::{check_flat_distinct, flat_targets};
 use crate::hold::rounding::LEAST_NOISE;
 use crate::numbers::blocks::Blocks;
-use crate::numbers::linear::{inner, not_finite};
+use crate::numbers::linear::{factorise, inner, not_finite, solve_factorised};
 use crate::numbers::scalar::Scalar;
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
@@ -65,7 +67,11 @@ pub(crate) struct FlatField<'a> {
     /// The targets of the normalised forms of the integrals.
     normalised_targets: Vec<f64>,
     signal: Option<&'a dyn FlatSignal>,
+    laws: Laws,
+    /// The inputs where they were asked for last, then the sides on which switches are held.
     inputs: RefCell<Blocks>,
+    /// The switches along which it slides, by their places.
+    sliding: Vec<usize>,
     undefined: Cell<Option<UndefinedInput>>,
 }
 
@@ -134,7 +140,9 @@ impl<'a> FlatField<'a> {
     ) -> Result<Self, Error> {
         let mut field = Self {
             feedback: FlatFeedback::of(gains, system, start)?,
+            laws: Laws::Followed,
             inputs: RefCell::new(Blocks::zeros(system.facts().given_numbers())),
+            sliding: Vec::new(),
             undefined: Cell::new(None),
             targets: Vec::new(),
             normalised_targets: Vec::new(),
@@ -160,11 +168,36 @@ impl<'a> FlatField<'a> {
         self.normalised_targets = normalised.map(|(target, [_, scale, offset])| target / scale - offset).collect();
     }
 
+    /// Holds the laws of its inputs as they are in a state, or 0 without one, from now on.
+    pub(crate) fn hold_laws(&mut self, state: Option<&[f64]>) {
+        match (self.signal, state) {
+            (Some(signal), state) => signal.hold_laws(state),
+            (None, Some(state)) => self.system.laws_with(Blocks::of(state).all(), self.inputs.get_mut().all_mut()),
+            (None, None) => {}
+        }
+        self.laws = Laws::Held;
+    }
+
+    /// Holds its switches on these sides.
+    pub(crate) fn hold_sides(&mut self, sides: &[Side]) {
+        let first = self.facts().input_names.len();
+        let numbers = self.inputs.get_mut().own_mut()[first..].iter_mut();
+        numbers.zip(sides).for_each(|(number, side)| *number = side.number());
+        self.sliding = (0..sides.len()).filter(|place| sides[*place] == Side::Sliding).collect();
+    }
+
     /// Puts f(x) into `rates`. Both are followed by zeros.
     pub(crate) fn value(&self, x: &[f64], rates: &mut [f64]) {
+        if !self.sliding.is_empty() {
+            return rates.copy_from_slice(&self.slide(x).0);
+        }
         let mut inputs = self.inputs.borrow_mut();
         self.put_inputs(x, &mut inputs);
-        let inputs = inputs.all();
+        self.value_with(x, inputs.all(), rates);
+    }
+
+    /// Puts f(x) with these inputs into `rates`.
+    fn value_with(&self, x: &[f64], inputs: &[f64], rates: &mut [f64]) {
         match &self.feedback {
             FlatFeedback::None => self.system.vector_field_with(x, inputs, rates),
             FlatFeedback::Constant { normalised, zero_targets, .. } => {
@@ -197,36 +230,100 @@ impl<'a> FlatField<'a> {
         rates
     }
 
+    /// The rates where it slides, followed by zeros, and the weight of the positive side of each switch that slides: see
+    /// [`sides`](crate::field::sides).
+    #[cold]
+    fn slide(&self, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (own, count) = (self.facts().input_names.len(), self.sliding.len());
+        let on = |positive: Option<usize>| {
+            let mut inputs = self.inputs.borrow().clone();
+            for &place in &self.sliding {
+                let side = if positive == Some(place) { Side::Positive } else { Side::Negative };
+                inputs.own_mut()[own + place] = side.number();
+            }
+            self.put_inputs(x, &mut inputs);
+            let mut rates = vec![0.0; x.len()];
+            self.value_with(x, inputs.all(), &mut rates);
+            (inputs, rates)
+        };
+        let (below, mut rates) = on(None);
+        let jump = |place: &usize| -> Vec<f64> { on(Some(*place)).1.iter().zip(&rates).map(|(a, b)| a - b).collect() };
+        let jumps: Vec<_> = self.sliding.iter().map(jump).collect();
+        let mut weights: Vec<f64> = self.slopes(x, &rates, &below).iter().map(|slope| -slope).collect();
+        let mut matrix = vec![0.0; count * count];
+        for (column, jump) in jumps.iter().enumerate() {
+            let slopes = self.slopes(x, jump, &below);
+            slopes.iter().enumerate().for_each(|(row, slope)| matrix[row * count + column] = *slope);
+        }
+        let mut pivots = vec![0; count];
+        factorise(&mut matrix, &mut pivots);
+        solve_factorised(&matrix, &pivots, &mut weights);
+        for (weight, jump) in weights.iter().zip(jumps) {
+            rates.iter_mut().zip(jump).for_each(|(rate, jump)| *rate += weight * jump);
+        }
+        (rates, weights)
+    }
+
+    /// The derivatives of the functions of the switches that slide along these rates, with inputs.
+    fn slopes(&self, x: &[f64], rates: &[f64], inputs: &Blocks) -> Vec<f64> {
+        let mut slopes = vec![0.0; self.facts().switches.len()];
+        self.system.switch_slopes_with(x, rates, inputs.all(), self.follows_laws(), &mut slopes);
+        self.sliding.iter().map(|place| slopes[*place]).collect()
+    }
+
+    /// Whether its inputs follow their laws.
+    fn follows_laws(&self) -> bool {
+        self.signal.is_none() && self.laws == Laws::Followed && self.facts().has_laws()
+    }
+
+    /// The functions at whose zeros it switches, or stops to slide, and its inputs in a state.
+    pub(crate) fn switches(&self, state: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (x, facts) = (Blocks::of(state), self.facts());
+        let mut inputs = self.inputs.borrow_mut();
+        self.put_inputs(x.all(), &mut inputs);
+        let mut values = vec![0.0; facts.switches.len()];
+        if !values.is_empty() {
+            self.system.switches_with(x.all(), inputs.all(), &mut values);
+        }
+        let given = inputs.own()[..facts.input_names.len()].to_vec();
+        drop(inputs);
+        if !self.sliding.is_empty() {
+            let (_, weights) = self.slide(x.all());
+            self.sliding.iter().zip(weights).for_each(|(place, weight)| values[*place] = weight * (1.0 - weight));
+        }
+        (values, given)
+    }
+
+    /// The rate of the function of a switch in a state.
+    pub(crate) fn switch_rate(&self, state: &[f64], place: usize) -> f64 {
+        let x = Blocks::of(state);
+        let rates = self.rates(&x);
+        let mut inputs = self.inputs.borrow_mut();
+        self.put_inputs(x.all(), &mut inputs);
+        let mut slopes = vec![0.0; self.facts().switches.len()];
+        self.system.switch_slopes_with(x.all(), rates.all(), inputs.all(), self.follows_laws(), &mut slopes);
+        slopes[place]
+    }
+
     /// Puts the inputs in a state into a list; inputs of a signal that are not numbers are remembered.
     fn put_inputs(&self, x: &[f64], inputs: &mut Blocks) {
         let facts = self.system.facts();
         let Some(signal) = self.signal else {
-            if facts.has_laws() {
-                inputs.all_mut().fill(0.0);
-                self.system.laws_at(x, inputs.all_mut());
+            if self.follows_laws() {
+                self.system.laws_with(x, inputs.all_mut());
             }
             return;
         };
         let (time, state) = (facts.clock.map_or(0.0, |clock| x[clock]), &x[..facts.state.len()]);
-        inputs.own_mut().fill(0.0);
-        signal.at(time, state, inputs.own_mut());
-        if let Some(index) = not_finite(inputs.own())
+        let inputs = &mut inputs.own_mut()[..facts.input_names.len()];
+        inputs.fill(0.0);
+        signal.at(time, state, inputs);
+        if let Some(index) = not_finite(&*inputs)
             && not_finite(state).is_none()
         {
             let name = facts.input_names.get(index).copied().unwrap_or_default();
             self.undefined.set(Some(UndefinedInput { name, value: inputs[index], time }));
         }
-    }
-
-    /// Appends the inputs to a state, for events that take them.
-    pub(crate) fn append_inputs(&self, state: &mut Vec<f64>) {
-        let facts = self.system.facts();
-        if facts.events.is_empty() || facts.input_names.is_empty() {
-            return;
-        }
-        let mut inputs = self.inputs.borrow_mut();
-        self.put_inputs(Blocks::of(state).all(), &mut inputs);
-        state.extend_from_slice(inputs.own());
     }
 
     /// The source of its inputs, if it takes any.
@@ -278,5 +375,9 @@ impl Driver for FlatField<'_> {
 
     fn undefined(&self) -> Option<UndefinedInput> {
         self.undefined.get()
+    }
+
+    fn has_sampled_laws(&self) -> bool {
+        self.signal.is_some_and(FlatSignal::has_sampled_laws)
     }
 }

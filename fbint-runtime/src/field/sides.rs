@@ -33,7 +33,7 @@ pub enum Side {
 
 impl Side {
     /// The number that holds generated code on it.
-    fn number(self) -> f64 {
+    pub(crate) fn number(self) -> f64 {
         match self {
             Self::Positive => f64::INFINITY,
             Self::Negative => f64::NEG_INFINITY,

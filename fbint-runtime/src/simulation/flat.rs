@@ -1,16 +1,20 @@
 //! A run of a system on slices, whatever its length is.
 
 use super::declared::{Evaluate, events_of};
+use super::parts::Parts;
 use super::run_loop::{Pace, RunInputs, RunLoop, Segment};
+use super::sampled::LawSamples;
 use super::snapshot::Origin;
 use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
+use super::switching::{Switching, append};
 use super::{Course, FlatRun, GivenLimits, Schedule, Span, Watch, check_driving};
 use crate::error::Error;
 use crate::error::memory::Storage;
 use crate::field::Driver;
 use crate::field::flat::{FlatField, FlatGains, FlatSignal};
+use crate::field::sides::Side;
 use crate::hold::consistent_start::{Parameters, check_flat_start, find_start, flat_targets, project_start};
-use crate::hold::projection::Hold;
+use crate::hold::projection::{Hold, Land, Projection};
 use crate::hold::projection::flat::FlatProjector;
 use crate::method::error_control::Progress;
 use crate::method::flat::{FlatExplicit, FlatGiven, FlatIntegrator};
@@ -71,8 +75,9 @@ impl<'a> FlatSimulation<'a> {
     pub fn declared_events(mut self, values: impl Fn(&[f64], &[f64]) -> Vec<f64> + Send + 'a) -> Self {
         let facts = self.system.facts();
         let evaluate: Evaluate<'a> = Box::new(move |state: &[f64], list: &mut [f64]| {
-            let (own, inputs) = state.split_at(facts.state.len());
-            list.copy_from_slice(&values(own, inputs));
+            // The inputs follow the entries of the state and the functions of the switches.
+            let (own, appended) = state.split_at(facts.state.len());
+            list.copy_from_slice(&values(own, appended.get(facts.switches.len()..).unwrap_or_default()));
         });
         self.course.events.extend(events_of(facts, evaluate));
         self
@@ -86,12 +91,7 @@ impl<'a> FlatSimulation<'a> {
     pub fn run(mut self, settings: &Settings, watch: Option<&mut Watch<'_>>) -> Result<FlatRun, Error> {
         let Settings { method, from, until, every, projection, max_step, max_steps } = *settings;
         let (system, facts) = (self.system, self.system.facts());
-        if facts.has_switches() || facts.law_delay.is_some() {
-            let reason = "its field switches, or its inputs are sampled, which takes a state of at most 192 entries: declare the model in a \
-                          crate, or write it without `max`, `abs`, `if` and `every`";
-            return Err(Error::NotApplicable { method: method.name(), system: facts.name, reason });
-        }
-        let mut field = FlatField::new(system, &self.gains, self.signal, &self.start)?;
+        let field = FlatField::new(system, &self.gains, self.signal, &self.start)?;
         let time = facts.clock.map_or(0.0, |clock| self.start[clock]);
         let span = Span::new(if from == 0.0 { time } else { from }, until)?;
         check_driving(facts, field.driver(), &self.start, span)?;
@@ -109,6 +109,7 @@ impl<'a> FlatSimulation<'a> {
         let origin = Origin::of(&parameters, method, projection.is_some(), field.decay_rate(&self.start));
         let Course { is_audited, is_dense, .. } = self.course;
         let interval = self.course.interval();
+        let has_samples = field.driver().is_none_or(Driver::has_sampled_laws);
         let mut run = RunLoop::new(RunInputs {
             system,
             parameters,
@@ -117,7 +118,7 @@ impl<'a> FlatSimulation<'a> {
             targets: flat_targets(system, &start),
             start,
             is_projected: projection.is_some(),
-            laws: None,
+            laws: LawSamples::of(facts, has_samples, system.law_period(), span.from)?,
             course: self.course,
             origin,
         })?;
@@ -125,28 +126,76 @@ impl<'a> FlatSimulation<'a> {
         let stepping = method.stepping();
         let schedule = Schedule::of_method(method, span, interval?, given, facts)?;
         let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
-        let mut kept = is_dense.then(Vec::new);
-        loop {
-            let start = run.new_start().map(<[f64]>::to_vec);
-            start.iter().for_each(|start| field.start_at(start));
-            let start = start.unwrap_or_else(|| self.start.clone());
-            let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
-            let lander = projection.map(|of| FlatProjector::new(system, &start, run.targets(), of));
-            let ends = StepEnds { facts, lander, kept: &mut kept };
-            let mut stepper = stepping.flat_stepper(&field, method, &start, progress, self.map, ends)?;
-            let append = |state: &mut Vec<f64>| field.append_inputs(state);
-            let segment = run.follow(&mut *stepper, &pace, &append);
-            drop(stepper);
-            match segment {
-                Ok(Segment::Ended(ended)) => {
-                    let run = run.end(ended)?;
-                    let dense_output = Storage::STEPS.collect(kept.into_iter().flatten().flatten())?;
-                    return Ok(FlatRun { projection, dense_output, ..run });
-                }
-                Ok(Segment::Reset) => {}
-                Err(error) => return Err(error.blaming(field.driver().and_then(Driver::undefined))),
-            }
+        let (start, map, kept) = (self.start, self.map, is_dense.then(Vec::new));
+        let mut parts =
+            SliceParts { system, field, start, method, stepping, progress, map, schedule, interval, projection, kept };
+        let run = run.complete(&mut parts, projection)?;
+        let dense_output = Storage::STEPS.collect(parts.kept.into_iter().flatten().flatten())?;
+        Ok(FlatRun { dense_output, ..run })
+    }
+}
+
+/// The parts of a run on slices.
+struct SliceParts<'a> {
+    system: &'a dyn FlatSystem,
+    field: FlatField<'a>,
+    start: Vec<f64>,
+    method: Method,
+    stepping: Stepping,
+    progress: Progress,
+    map: Option<&'a dyn OneStep<[f64]>>,
+    schedule: Option<Schedule>,
+    interval: f64,
+    projection: Option<Projection>,
+    kept: Option<Vec<<FlatProjector<'a> as Land>::Polynomial>>,
+}
+
+impl Switching for SliceParts<'_> {
+    fn count(&self) -> usize {
+        self.field.facts().switches.len()
+    }
+
+    fn hold(&mut self, time: f64, sides: &[Side]) {
+        self.field.hold_sides(sides);
+        if let Some(driver) = self.field.driver() {
+            driver.hold(time);
         }
+    }
+
+    fn rates(&self, state: &[f64]) -> Vec<f64> {
+        self.field.rates(&Blocks::of(state)).own().to_vec()
+    }
+
+    fn switches(&self, state: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        self.field.switches(state)
+    }
+
+    fn switch_rate(&self, state: &[f64], place: usize) -> f64 {
+        self.field.switch_rate(state, place)
+    }
+}
+
+impl Parts for SliceParts<'_> {
+    fn start_at(&mut self, start: &[f64]) {
+        self.field.start_at(start);
+    }
+
+    fn hold_laws(&mut self, state: Option<&[f64]>) {
+        self.field.hold_laws(state);
+    }
+
+    fn follow(&mut self, run: &mut RunLoop<'_>, start: Option<&[f64]>, sides: &[Side]) -> Result<Segment, Error> {
+        let Self { system, field, stepping, method, progress, map, schedule, interval, projection, kept, .. } = self;
+        let (field, start, facts) = (&*field, start.unwrap_or(&self.start), system.facts());
+        let lander = projection.map(|of| FlatProjector::new(*system, start, run.targets(), of));
+        let ends = StepEnds { facts, lander, kept };
+        let mut stepper = stepping.flat_stepper(field, *method, start, *progress, *map, ends)?;
+        let pace = Pace::new(schedule.as_ref(), field.driver(), *interval);
+        run.follow(&mut *stepper, &pace, &|state| append(facts, sides, |state| field.switches(state), state))
+    }
+
+    fn driver(&self) -> Option<&dyn Driver> {
+        self.field.driver()
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::error::{Error, positive};
-use crate::system::FeedbackSystem;
+use crate::system::SystemFacts;
 
 /// Two times are one if they differ by less than this part of the period.
 const ROUNDING: f64 = 1e-9;
@@ -23,10 +23,10 @@ pub(super) struct LawSamples {
 }
 
 impl LawSamples {
-    /// The samples of a run of a system that begins at a time, if its laws are sampled.
-    pub(super) fn of<S: FeedbackSystem>(system: &S, from: f64) -> Result<Option<Self>, Error> {
-        let Some(delay) = system.facts().law_delay else { return Ok(None) };
-        let period = positive("the time `every` between two samples", system.law_period())?;
+    /// The samples of a run that begins at a time, if its system samples its laws with this period, and inputs follow them.
+    pub(super) fn of(facts: &SystemFacts, are_followed: bool, period: f64, from: f64) -> Result<Option<Self>, Error> {
+        let Some(delay) = facts.law_delay.filter(|_| are_followed) else { return Ok(None) };
+        let period = positive("the time `every` between two samples", period)?;
         Ok(Some(Self { period, delay, states: VecDeque::new(), next: from }))
     }
 

@@ -4,8 +4,6 @@
 //! not 0, that is its sign. Where it is 0, either side is tried: one that leads away from 0 on its own side is taken. If both sides lead
 //! back and the field jumps, the motion slides between them. If neither decides, as at rest, no side is held, and the state decides.
 
-use std::marker::PhantomData;
-
 use super::event::Event;
 use crate::field::Field;
 use crate::field::sides::Side;
@@ -25,70 +23,37 @@ pub(super) trait Switching {
     fn hold(&mut self, time: f64, sides: &[Side]);
     /// The rates in a state.
     fn rates(&self, state: &[f64]) -> Vec<f64>;
-    /// The functions of the switches in a state.
-    fn switches(&self, state: &[f64]) -> Vec<f64>;
+    /// The functions of the switches, and the inputs, in a state.
+    fn switches(&self, state: &[f64]) -> (Vec<f64>, Vec<f64>);
     /// The rate of the function of a switch in a state.
     fn switch_rate(&self, state: &[f64], place: usize) -> f64;
 }
 
-/// A field of a system, on slices.
-pub(super) struct Switched<'f, S, F> {
-    pub(super) facts: &'static SystemFacts,
-    pub(super) field: &'f mut F,
-    pub(super) system: PhantomData<fn() -> S>,
-}
-
-impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Switching for Switched<'_, S, F> {
-    fn count(&self) -> usize {
-        self.facts.switches.len()
-    }
-
-    fn hold(&mut self, time: f64, sides: &[Side]) {
-        self.field.hold_sides(sides);
-        if let Some(driver) = self.field.driver() {
-            driver.hold(time);
-        }
-    }
-
-    fn rates(&self, state: &[f64]) -> Vec<f64> {
-        self.facts.of_state::<S, _>(&self.field.value(&from_slice(state))).to_vec()
-    }
-
-    fn switches(&self, state: &[f64]) -> Vec<f64> {
-        switches::<S, F>(self.facts, self.field, state)
-    }
-
-    fn switch_rate(&self, state: &[f64], place: usize) -> f64 {
-        self.field.switch_rate(&from_slice(state), place)
-    }
-}
-
-/// The functions of the switches of a field in a state.
+/// The functions of the switches of a field, and its inputs, in a state.
 pub(super) fn switches<S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
     facts: &SystemFacts,
     field: &F,
     state: &[f64],
-) -> Vec<f64> {
-    let mut values = vec![0.0; facts.switches.len()];
-    field.switches(&from_slice(state), &mut values);
-    values
+) -> (Vec<f64>, Vec<f64>) {
+    let (mut values, mut inputs) = (vec![0.0; facts.switches.len()], vec![0.0; facts.input_names.len()]);
+    let x = from_slice(state);
+    field.switches(&x, &mut values);
+    field.inputs(&x, &mut inputs);
+    (values, inputs)
 }
 
 /// Appends what events take besides the state: functions that are positive on the sides that are held, and the inputs.
-pub(super) fn append<S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+pub(super) fn append(
     facts: &SystemFacts,
-    field: &F,
     sides: &[Side],
+    switches: impl Fn(&[f64]) -> (Vec<f64>, Vec<f64>),
     state: &mut Vec<f64>,
 ) {
-    if !facts.has_switches() && (facts.events.is_empty() || facts.input_names.is_empty()) {
-        return;
+    if facts.has_switches() || !(facts.events.is_empty() || facts.input_names.is_empty()) {
+        let (values, inputs) = switches(state);
+        state.extend(sides.iter().zip(values).map(|(side, value)| side.held(value)));
+        state.extend(inputs);
     }
-    let switches = switches::<S, F>(facts, field, state);
-    let mut inputs = vec![0.0; facts.input_names.len()];
-    field.inputs(&from_slice(state), &mut inputs);
-    state.extend(sides.iter().zip(switches).map(|(side, value)| side.held(value)));
-    state.extend(inputs);
 }
 
 /// The events at which a run changes the sides of its switches. Their functions follow the entries of the state.
@@ -107,7 +72,7 @@ pub(super) fn sides_from(
 ) -> Vec<Side> {
     let mut sides = before.map_or_else(|| vec![Side::Free; field.count()], <[Side]>::to_vec);
     field.hold(time, &sides);
-    let mut values = field.switches(state);
+    let (mut values, _) = field.switches(state);
     let mut open = met.to_vec();
     if before.is_none() {
         sides = values.iter().map(|value| of_sign(*value)).collect();
@@ -121,7 +86,7 @@ pub(super) fn sides_from(
             is_decided[place] = true;
         }
         field.hold(time, &sides);
-        values = field.switches(state);
+        (values, _) = field.switches(state);
         open =
             (0..sides.len()).filter(|place| !is_decided[*place] && sides[*place].held(values[*place]) < 0.0).collect();
         if open.is_empty() {

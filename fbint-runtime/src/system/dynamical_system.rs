@@ -99,8 +99,14 @@ pub trait FlatSystem: DynamicalSystem + Sync {
     /// Puts X(x) - DF^T y with these inputs into `rates`, where the law gives y from the normalised forms of the integrals, as
     /// [`FeedbackLaw::weigh_normalised`](crate::FeedbackLaw::weigh_normalised) does.
     fn feedback_field_with(&self, x: &[f64], inputs: &[f64], law: &dyn Fn(&mut [f64]), rates: &mut [f64]);
-    /// Puts the inputs that follow from laws in a state into `inputs`.
-    fn laws_at(&self, x: &[f64], inputs: &mut [f64]);
+    /// Replaces the first of `inputs`, which sides of switches follow, by what their laws give in a state.
+    fn laws_with(&self, x: &[f64], inputs: &mut [f64]);
+    /// The time between two samples of the laws, where they are sampled.
+    fn law_period(&self) -> f64;
+    /// Puts the functions at whose zeros the field switches, with these inputs, into `values`.
+    fn switches_with(&self, x: &[f64], inputs: &[f64], values: &mut [f64]);
+    /// Puts the derivatives of these functions along `rates` into `slopes`, with inputs that follow their laws or stay as they are.
+    fn switch_slopes_with(&self, x: &[f64], rates: &[f64], inputs: &[f64], follows_laws: bool, slopes: &mut [f64]);
     /// [`PreparedSystem::zero_targets`](crate::PreparedSystem::zero_targets).
     fn zero_targets(&self) -> Vec<bool>;
     /// [`PreparedSystem::normalisation`](crate::PreparedSystem::normalisation).

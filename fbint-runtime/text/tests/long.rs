@@ -260,7 +260,15 @@ fn slices_give_the_bits_of_vectors() {
         state(l: [3]), dynamics(l = vector![l[1] * l[2], -2 * l[0] * l[2], l[0] * l[1]]), invariant(size = l.norm_squared()),
         start(l = vector![1, 0.1, 0.5]),
     )] struct Top;";
-    for text in [pendulum, trolley, jumping, top] {
+    let braked = "#[feedback_system(
+        coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, input(brake = -2 * p - x, every = 0.3, delay = 1), force(p = brake),
+        event(turn = p, falling), output(effort = brake), start(x = 0, p = 1),
+    )] struct Braked;";
+    let rubbed = "#[feedback_system(
+        coordinates(x), momenta(p), time(t), hamiltonian = (p.powi(2) + x.powi(2)) / 2,
+        input(push = (2 * t.sin()).clamp(-1, 1)), force(p = push - 0.9 * p.signum()), start(x = 1, p = 0.5, t = 0),
+    )] struct Rubbed;";
+    for text in [pendulum, trolley, jumping, top, braked, rubbed] {
         let model = fbint_text::models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
         let [in_vectors, on_slices] = [Entry::flat, Entry::on_slices].map(|entry: fn(_) -> Entry| {
             let model = model.clone();
@@ -285,6 +293,43 @@ fn slices_give_the_bits_of_vectors() {
                 assert_eq!(format!("{:?}", one.events), format!("{:?}", other.events), "{place}");
                 assert_eq!(format!("{:?}", one.trajectory), format!("{:?}", other.trajectory), "{place}");
             }
+        }
+    }
+}
+
+/// Many bodies, each of which comes to rest by friction and stays, and each of which a digital brake slows.
+#[test]
+fn long_states_switch_and_have_sampled_laws() {
+    let bodies = 100;
+    let rubbed = loaded(&format!(
+        "#[feedback_system(
+            coordinates(x: [{bodies}]), momenta(p: [{bodies}]), hamiltonian = p.norm_squared() / 2,
+            input(rub[i in 0..{bodies}] = -p[i].signum() / 2), force(p = rub),
+        )]
+        struct Rubbed;"
+    ));
+    let momentum = |i: usize| 0.2 + 0.01 * i as f64;
+    let mut start: Vec<f64> = (0..bodies).map(|_| 0.0).chain((0..bodies).map(momentum)).collect();
+    start.resize(rubbed.facts().state.len(), 0.0);
+    for method in [Method::Rk4 { h: 0.01 }, DOP853] {
+        let run = run(&*rubbed, Some(&start), &plan(method, 4.0));
+        for i in 0..bodies {
+            let [x, p] = [run.state[i], run.state[bodies + i]];
+            assert!((x - momentum(i).powi(2)).abs() < 1e-11 && p.abs() < 1e-12, "{i}: {x}, {p}");
+        }
+    }
+    let braked = loaded(&format!(
+        "#[feedback_system(
+            coordinates(x: [{bodies}]), momenta(p: [{bodies}]), hamiltonian = p.norm_squared() / 2,
+            input(brake[i in 0..{bodies}] = -p[i], every = 1 / 4), force(p = brake),
+        )]
+        struct Braked;"
+    ));
+    for method in [Method::Rk4 { h: 0.01 }, DOP853] {
+        let run = run(&*braked, Some(&start), &plan(method, 2.0));
+        for i in 0..bodies {
+            let exact = momentum(i) * 0.75_f64.powi(8);
+            assert!((run.state[bodies + i] - exact).abs() < 1e-12, "{i}");
         }
     }
 }
