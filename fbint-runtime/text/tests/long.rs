@@ -300,7 +300,7 @@ fn slices_give_the_bits_of_vectors() {
 /// Many bodies, each of which comes to rest by friction and stays, and each of which a digital brake slows.
 #[test]
 fn long_states_switch_and_have_sampled_laws() {
-    let bodies = 100;
+    let bodies = crate::amount(4, 100);
     let rubbed = loaded(&format!(
         "#[feedback_system(
             coordinates(x: [{bodies}]), momenta(p: [{bodies}]), hamiltonian = p.norm_squared() / 2,
