@@ -49,6 +49,7 @@ pub use self::course::Course;
 use self::declared::declared_events;
 #[doc(hidden)]
 pub use self::flat::{FlatSimulation, consistent_flat_start};
+use self::parts::VectorParts;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bound;
 #[doc(hidden)]
@@ -59,7 +60,6 @@ pub use self::run_loop::Watch;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::run_loop::check_stability;
 use self::run_loop::{Pace, RunInputs, RunLoop, follow_alone};
-use self::parts::VectorParts;
 use self::sampled::LawSamples;
 pub use self::samples::{FlatSamples, Sample, SampleRow};
 pub(crate) use self::sampling::SampleTimes;

@@ -170,7 +170,7 @@ impl Report {
         let expected = expected_kinds();
         let missed: Vec<&String> = expected.difference(&reached).collect();
         eprintln!(
-            "{} inputs, {} of them models; {} kinds of messages, among them {} of the {} of mistakes.rs",
+            "{} inputs, {} of them models; {} kinds of messages, among them {} of the {} of the tables of mistakes",
             self.inputs.load(Ordering::Relaxed),
             self.models.load(Ordering::Relaxed),
             reached.len(),
@@ -204,7 +204,15 @@ fn kind(message: &str) -> String {
     kind
 }
 
-/// The kinds of the messages that `mistakes.rs` expects.
+/// The tables of mistakes with the messages that they get.
+const MISTAKES: [&str; 4] = [
+    include_str!("mistakes/entries.rs"),
+    include_str!("mistakes/expressions.rs"),
+    include_str!("mistakes/habits.rs"),
+    include_str!("mistakes/systems.rs"),
+];
+
+/// The kinds of the messages that these tables expect.
 fn expected_kinds() -> BTreeSet<String> {
     struct Messages(BTreeSet<String>);
     impl<'ast> syn::visit::Visit<'ast> for Messages {
@@ -215,7 +223,9 @@ fn expected_kinds() -> BTreeSet<String> {
         }
     }
     let mut messages = Messages(BTreeSet::new());
-    syn::visit::visit_file(&mut messages, &syn::parse_file(include_str!("mistakes.rs")).expect("Rust"));
+    for table in MISTAKES {
+        syn::visit::visit_file(&mut messages, &syn::parse_file(table).expect("Rust"));
+    }
     messages.0
 }
 

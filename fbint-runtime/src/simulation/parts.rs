@@ -1,7 +1,7 @@
 //! A run as its parts from one reset to the next, whatever its system is.
 
-use super::run_loop::{Pace, RunLoop, Segment};
 use super::run::FlatRun;
+use super::run_loop::{Pace, RunLoop, Segment};
 use super::schedule::Schedule;
 use super::stepper::StepEnds;
 use super::steppers::StepControl;
@@ -100,7 +100,9 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Parts for VectorParts<'_, 
         let ends = StepEnds { facts, lander, kept };
         let mut stepper = stepping.stepper(*system, field, start, control, ends)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), *interval);
-        run.follow(&mut *stepper, &pace, &|state| append(facts, sides, |state| switches::<S, F>(facts, field, state), state))
+        run.follow(&mut *stepper, &pace, &|state| {
+            append(facts, sides, |state| switches::<S, F>(facts, field, state), state)
+        })
     }
 
     fn driver(&self) -> Option<&dyn Driver> {

@@ -14,7 +14,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 #[test]
 fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
-    let cases: [(&[&str], &[&str]); 41] = [
+    let cases: [(&[&str], &[&str]); 40] = [
         (&["--step", "0"], &["--step", "'0'", "positive"]),
         (&["--step", "-1e-3"], &["--step", "'-1e-3'", "positive"]),
         (&["--step", "nan"], &["--step", "'nan'"]),
