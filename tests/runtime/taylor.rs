@@ -376,6 +376,36 @@ fn inputs_take_part_in_products_and_switches() {
     assert!((end(TAYLOR, true)[0] - end(TAYLOR, false)[0]).abs() > 0.1);
 }
 
+/// A body on a spring, in a wind whose strength and angle matter.
+#[feedback_system(
+    coordinates(x),
+    momenta(p),
+    hamiltonian = (p.powi(2) + x.powi(2)) / 2,
+    input(wind: [2], lift),
+    force(p = -wind.norm() * p - lift.powf(1.5) * x - lift.abs() - (1 - lift).sqrt()),
+    taylor,
+)]
+struct Windy;
+
+/// Roots, norms and powers of inputs have no derivative at 0, and need none where the inputs are held.
+#[test]
+fn inputs_may_be_held_at_0() {
+    let row = |(time, x, y, lift)| (time, WindyInput { wind: [x, y].into(), lift });
+    let table = [(0.0, 0.0, 0.0, 0.0), (1.0, 0.5, -0.25, 0.25), (2.0, 0.0, 0.0, 1.0), (3.0, 0.0, 0.0, 0.0)].map(row);
+    let end = |method| {
+        let simulation = Simulation::new(&Windy, WindyState { x: 0.5, ..Default::default() }).unwrap();
+        simulation.input(Held::new(table.clone(), 4.0).unwrap()).run(method, 4.0).unwrap().state()
+    };
+    let [taylor, other] = [TAYLOR, Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }].map(end);
+    assert!((taylor.x - other.x).abs() + (taylor.p - other.p).abs() < 1e-11, "{taylor:?} {other:?}");
+    // Their derivatives do not exist where the inputs begin to change.
+    for [x, lift] in [[0.5, 0.0], [0.0, 0.5]] {
+        let simulation = Simulation::new(&Windy, WindyState { x: 0.5, ..Default::default() }).unwrap();
+        let rising = Linear::new([row((0.0, 0.0, 0.0, 0.0)), row((1.0, x, 0.0, lift))], 1.0).unwrap();
+        assert!(matches!(simulation.input(rising).run(TAYLOR, 1.0), Err(Error::Failed(_))), "{x} {lift}");
+    }
+}
+
 /// A step of the Airy function, by another method.
 #[test]
 fn systems_that_depend_on_time_agree_with_other_methods() {

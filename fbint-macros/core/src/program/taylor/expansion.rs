@@ -40,8 +40,9 @@ pub(super) struct Expansion {
     /// The arguments of switches, and then other functions.
     switches: Vec<Value>,
     functions: Vec<Value>,
-    /// Whether each value of the field and of what its rules need depends on the state or on inputs.
+    /// Whether each value of the field and of what its rules need depends on the state or on inputs, and whether on the state.
     changes: Vec<bool>,
+    moves: Vec<bool>,
     /// Each value as a power of another one.
     pub(super) powers: Vec<Power>,
     /// How often rules read each value.
@@ -118,12 +119,28 @@ impl Expansion {
     /// Finds which of the newest values change.
     fn follow(&mut self) {
         for index in self.changes.len()..self.begin.len() {
-            let changes = match self.begin.instruction(Value::at(index)) {
-                Instruction::Input(input) => self.state.contains(&input) || self.inputs.contains(&input),
-                other => other.operands().any(|operand| self.changes[operand.index()]),
+            let [moves, is_driven] = match self.begin.instruction(Value::at(index)) {
+                Instruction::Input(input) => [&self.state, &self.inputs].map(|of| of.contains(&input)),
+                other => [&self.moves, &self.changes].map(|of| other.operands().any(|operand| of[operand.index()])),
             };
-            self.changes.push(changes);
+            self.moves.push(moves);
+            self.changes.push(moves || is_driven);
         }
+    }
+
+    /// 1 / a, where a value begins, and 1 where a is 0, if inputs alone determine it. There, as where an input is held at 0, the first is so
+    /// large a number that coefficients that vanish stay 0 and others leave the doubles.
+    pub(super) fn reciprocal(&mut self, a: Value) -> (Value, Option<Value>) {
+        if !self.changes(a) || self.moves[a.index()] {
+            return (self.begin.recip(a), None);
+        }
+        let [one, least] = [1.0, 1e-300].map(|number| self.begin.constant(number));
+        let sign = self.begin.push(Instruction::Unary(Function::Sign, a));
+        let is_not_zero = self.begin.mul(sign, sign);
+        let is_zero = self.begin.push(Instruction::Sub(one, is_not_zero));
+        let shift = self.begin.mul(least, is_zero);
+        let divisor = self.begin.add(a, shift);
+        (self.begin.recip(divisor), Some(is_zero))
     }
 
     /// Returns `true` if a value depends on the state or on inputs. Values that rules have added since are read where a step begins alone.

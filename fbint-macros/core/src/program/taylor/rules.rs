@@ -52,7 +52,7 @@ impl Expansion {
             }
             // 2 s_0 s_n = a_n - M(s, s)
             Instruction::Sqrt(a) => {
-                let (half, reciprocal) = (self.begin.constant(0.5), self.begin.recip(value));
+                let (half, (reciprocal, _)) = (self.begin.constant(0.5), self.reciprocal(value));
                 let slope = self.begin.mul(half, reciprocal);
                 let sum = self.sum(&[[(value, None), (value, None)]]);
                 let (early, late) = (self.scaled(sum, slope), self.scaled_coefficient(a, slope));
@@ -122,7 +122,7 @@ impl Expansion {
         let (sign, slope) = match companion(&mut self.begin, function, a, f) {
             Companion::Slope(sign, slope) => (sign, slope),
             Companion::Reciprocal(sign, r) => {
-                let reciprocal = self.begin.recip(r);
+                let (reciprocal, _) = self.reciprocal(r);
                 let sum = self.sum(&[[(f, Some(one)), (r, None)]]);
                 let early = self.scaled_over_order(sum, reciprocal);
                 let late = self.scaled_coefficient(a, reciprocal);
@@ -164,8 +164,10 @@ impl Expansion {
             let late = self.scaled_coefficient(exponent, p);
             return self.total(late, Sign::Plus, early);
         }
-        let reciprocal = self.begin.recip(a);
-        let slope = self.begin.mul(p, reciprocal);
+        let (reciprocal, is_zero) = self.reciprocal(a);
+        // 0 is a solution, too, which a power of an input that moves away from 0 is not.
+        let power = is_zero.map_or(p, |is_zero| self.begin.add(p, is_zero));
+        let slope = self.begin.mul(power, reciprocal);
         let slope = self.begin.mul(b, slope);
         let sum = self.sum(&[[(a, Some(b)), (p, None)], [(a, None), (p, Some(minus_one))]]);
         let early = self.scaled_over_order(sum, reciprocal);
