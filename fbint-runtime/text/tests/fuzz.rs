@@ -89,6 +89,20 @@ fn random_lagrangians_end_in_models_or_messages() {
     assert!(derived > amount(30, 5_000), "{derived} models");
 }
 
+/// A constraint whose gradient vanishes on one side of a switch, where no motion is determined.
+#[test]
+fn a_constraint_may_lose_its_gradient_beyond_a_switch() {
+    for (kinetic, constraint) in [
+        ("(vx.powi(2) + 2 * vy.powi(2)) / 2 + vx.powi(2) * (y - x).exp()", "x + x.abs() - 1.exp()"),
+        ("(vx.powi(2) + vy.powi(2)) / 2", "(y + x.abs() + x).powi(2) - y.powi(2) - 1"),
+    ] {
+        let text = format!(
+            "#[feedback_system(coordinates(x, y), velocities(vx, vy), lagrangian = {kinetic}, constraint(g = {constraint}))] struct S;"
+        );
+        assert!(models(&text).is_ok(), "{text}\n{}", models(&text).unwrap_err());
+    }
+}
+
 /// Differences that turn out to be 0 while sums are written, as both sides are one value.
 #[test]
 fn sums_that_cancel_while_they_are_lowered_are_zero() {

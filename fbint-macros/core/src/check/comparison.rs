@@ -131,7 +131,7 @@ impl<'a> PointComparison<'a> {
         let state = State::new(&symbols.unknowns().map(|symbol| self.point.symbol(symbol)).collect());
         let Some(velocity) = Velocity::new(self.derivation, state) else {
             let is_defined = |expression: &Expression| self.evaluate(expression).is_some();
-            if self.derivation.field.expressions().all(is_defined) {
+            if !self.declared.has_dependent_constraints() && self.derivation.field.expressions().all(is_defined) {
                 return Err("the field".to_owned());
             }
             self.is_undefined.set(true);

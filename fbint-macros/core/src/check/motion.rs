@@ -21,6 +21,14 @@ pub(super) struct ExpectedMotion {
 }
 
 impl DeclaredAtPoint<'_> {
+    /// Returns `true` if the gradients of held constraints are dependent, as where one of them vanishes: no multipliers are determined there.
+    pub(super) fn has_dependent_constraints(&self) -> bool {
+        let held = self.problem.integrals.constraints().filter(|(_, constraint)| constraint.kind.is_held());
+        let slopes: Vec<&Covector> = held.map(|(id, _)| &self.integrals[id].gradient).collect();
+        let row = |slope: &&Covector| slopes.iter().map(|other| dot(slope, other)).chain([Real::zero()]).collect();
+        solve(slopes.iter().map(row).collect()).is_none()
+    }
+
     /// Nothing where the multipliers are not determined.
     pub(super) fn motion(&self) -> Option<ExpectedMotion> {
         let is_held = |id: &IntegralId| self.problem.integrals[*id].kind.is_held();
