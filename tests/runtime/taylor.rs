@@ -401,7 +401,7 @@ fn inputs_may_be_held_at_0() {
     // Their derivatives do not exist where the inputs begin to change.
     for [x, lift] in [[0.5, 0.0], [0.0, 0.5]] {
         let simulation = Simulation::new(&Windy, WindyState { x: 0.5, ..Default::default() }).unwrap();
-        let rising = Linear::new([row((0.0, 0.0, 0.0, 0.0)), row((1.0, x, 0.0, lift))], 1.0).unwrap();
+        let rising = Linear::new([row((0.0, 0.0, 0.0, 0.0)), row((1.0, x, 0.0, lift))], 2.0).unwrap();
         assert!(matches!(simulation.input(rising).run(TAYLOR, 1.0), Err(Error::Failed(_))), "{x} {lift}");
     }
 }
