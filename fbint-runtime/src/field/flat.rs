@@ -271,7 +271,7 @@ impl<'a> FlatField<'a> {
         self.sliding.iter().map(|place| slopes[*place]).collect()
     }
 
-    /// Whether its inputs follow their laws.
+    /// Returns `true` if its inputs follow their laws.
     fn follows_laws(&self) -> bool {
         self.signal.is_none() && self.laws == Laws::Followed && self.facts().has_laws()
     }

@@ -215,7 +215,7 @@ impl AttributeReader<'_> {
                     "an event takes `rising` or `falling`, `terminal`, `count = 3`, `when = condition` and `reset(p = ..)`; another \
                      event is another `event(..)`"
                 };
-                let remedy = foreign(tokens).map_or_else(String::new, |remedy| format!("\nhelp: write {remedy}"));
+                let remedy = foreign(key, tokens).map_or_else(String::new, |remedy| format!("\nhelp: write {remedy}"));
                 self.spoil(key, first.span(), format_args!("{options}{remedy}"));
             }
             [] => {}
@@ -305,7 +305,7 @@ impl AttributeReader<'_> {
 }
 
 /// The notation of an option that other languages write differently: `direction = -1`, `terminal = true`, `stop`.
-fn foreign(tokens: &[TokenTree]) -> Option<String> {
+fn foreign(key: AttributeKey, tokens: &[TokenTree]) -> Option<String> {
     let [TokenTree::Ident(word), rest @ ..] = tokens else { return None };
     let value = after_equals(rest).map(|value| written_or(value.iter().cloned().collect::<TokenStream>(), ".."));
     let value = value.as_deref().unwrap_or_default();
@@ -314,6 +314,12 @@ fn foreign(tokens: &[TokenTree]) -> Option<String> {
         ("direction", "0") => "none, for both directions",
         ("direction", _) | ("up" | "increasing" | "upwards" | "positive", _) => "`rising`",
         ("down" | "decreasing" | "downwards" | "negative", _) => "`falling`",
+        // A section changes nothing.
+        ("terminal" | "terminate" | "stop" | "end" | "halt" | "reset" | "affect" | "action" | "then", _)
+            if key != AttributeKey::Event =>
+        {
+            return None;
+        }
         ("terminal", "false") => "nothing: only a `terminal` event ends a run",
         ("terminal" | "terminate" | "stop" | "end" | "halt", _) => "`terminal`",
         ("if" | "condition" | "only_if", condition) if !condition.is_empty() => {

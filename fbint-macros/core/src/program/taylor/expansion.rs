@@ -40,7 +40,7 @@ pub(super) struct Expansion {
     /// The arguments of switches, and then other functions.
     switches: Vec<Value>,
     functions: Vec<Value>,
-    /// Whether each value of the field and of what its rules need depends on the state or on inputs, and whether on the state.
+    /// `true` for each value of the field, and of what its rules need, that depends on the state or on inputs; and that depends on the state.
     changes: Vec<bool>,
     moves: Vec<bool>,
     /// Each value as a power of another one.
