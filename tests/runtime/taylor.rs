@@ -363,8 +363,8 @@ fn inputs_take_part_in_products_and_switches() {
     let end = |method, is_held| {
         let simulation = Simulation::new(&Steered, SteeredState { x: 0.5, ..Default::default() }).unwrap();
         let run = match is_held {
-            true => simulation.input(Held::new(table.clone(), 4.0).unwrap()).run(method, 3.0).unwrap().state(),
-            false => simulation.input(Linear::new(table.clone(), 4.0).unwrap()).run(method, 3.0).unwrap().state(),
+            true => simulation.input(Held::new(table, 4.0).unwrap()).run(method, 3.0).unwrap().state(),
+            false => simulation.input(Linear::new(table, 4.0).unwrap()).run(method, 3.0).unwrap().state(),
         };
         [run.x, run.v]
     };
@@ -394,7 +394,7 @@ fn inputs_may_be_held_at_0() {
     let table = [(0.0, 0.0, 0.0, 0.0), (1.0, 0.5, -0.25, 0.25), (2.0, 0.0, 0.0, 1.0), (3.0, 0.0, 0.0, 0.0)].map(row);
     let end = |method| {
         let simulation = Simulation::new(&Windy, WindyState { x: 0.5, ..Default::default() }).unwrap();
-        simulation.input(Held::new(table.clone(), 4.0).unwrap()).run(method, 4.0).unwrap().state()
+        simulation.input(Held::new(table, 4.0).unwrap()).run(method, 4.0).unwrap().state()
     };
     let [taylor, other] = [TAYLOR, Method::Dop853 { rtol: 1e-13, atol: Some(1e-13) }].map(end);
     assert!((taylor.x - other.x).abs() + (taylor.p - other.p).abs() < 1e-11, "{taylor:?} {other:?}");
