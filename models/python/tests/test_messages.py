@@ -87,7 +87,7 @@ MISTAKES = [
     (lambda: PENDULUM().run(rtoll=1e-9), TypeError, "unknown keyword `rtoll`, did you mean `rtol`? known: until, method,"),
     (lambda: PENDULUM().run(100, "rk4"), TypeError, "positional"),
     (lambda: PENDULUM().run(1, until=2), TypeError, "multiple values for argument 'until'"),
-    (lambda: PENDULUM(1.0), TypeError, "positional"),
+    (lambda: PENDULUM(1.0), TypeError, "by their names"),
     (lambda: PENDULUM(m="heavy"), TypeError, "`m` must be a number, not str"),
     (lambda: PENDULUM(m=None), TypeError, "`m` must be a number, not NoneType"),
     (lambda: PENDULUM(m=[1, 2]), TypeError, "`m` must be a number, not list"),
