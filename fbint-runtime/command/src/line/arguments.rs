@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::line::condition::Condition;
 use fbint_catalogue::Law;
+#[cfg(feature = "text")]
+use values::text_of_assignment;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, SectionFile, Variation};
 use values::{
-    assignment, condition, finite, gains, input, interval, members, positive, seconds, section, seed, steps,
-    text_of_assignment, threads, variation,
+    assignment, condition, finite, gains, input, interval, members, positive, seconds, section, seed, steps, threads,
+    variation,
 };
 
 /// The task of the command; [`execute`](Self::execute) does it.

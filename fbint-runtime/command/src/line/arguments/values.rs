@@ -110,6 +110,7 @@ pub(crate) fn assignment(text: &str) -> Result<Assignment, String> {
 }
 
 /// The text of an assignment, for a request, which reads it again.
+#[cfg(feature = "text")]
 pub(crate) fn text_of_assignment(text: &str) -> Result<String, String> {
     assignment(text).map(|_| text.to_owned())
 }
