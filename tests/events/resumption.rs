@@ -128,6 +128,21 @@ fn snapshots_of_other_events_are_refused() {
     assert!(refusal(simulation().event(bounce(0.8)).event(top()), &one).contains("another number of events"));
 }
 
+/// A file is not trusted: what a run that continues another one has in addition is looked at, too.
+#[test]
+fn snapshots_of_no_run_are_refused() {
+    let simulation = || Simulation::new(&BALL, DROPPED).unwrap().event(bounce(0.8));
+    let refusal = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut text = serde_json::to_value(snapshot_of(simulation())).unwrap();
+        change(&mut text);
+        let snapshot: Snapshot = serde_json::from_value(text).unwrap();
+        simulation().from_snapshot(snapshot).run(FINE, 3.0).unwrap_err().to_string()
+    };
+    assert!(refusal(&|text| text["reference"] = [1.0].into()).contains("another number of entries"));
+    assert!(refusal(&|text| text["events"]["unlisted"] = [u64::MAX].into()).contains("counted more"));
+    assert!(refusal(&|text| text["events"]["unlisted"] = [1, 2].into()).contains("another number of events"));
+}
+
 /// The text of a snapshot without events is what it was before there were any.
 #[test]
 fn snapshots_without_events_do_not_mention_them() {

@@ -305,10 +305,10 @@ impl Stepper {
         }
         let settings = Settings { from, until, every: Some(until - from), ..plan.settings };
         let plan = Plan { settings, ..plan.clone() };
-        if run.continuation.is_none() {
+        if *may_continue && run.continuation.is_none() {
             run.set_inputs(&mut **model, given.as_ref());
             // Where its start is wrong, the run has the words for that.
-            if *may_continue && let Ok(continuation) = model.continuation(&run.state, &plan) {
+            if let Ok(continuation) = model.continuation(&run.state, &plan) {
                 (*may_continue, run.continuation) = (continuation.is_some(), continuation);
             }
         }
@@ -317,23 +317,22 @@ impl Stepper {
             return Ok(());
         }
         run.set_inputs(&mut **model, given.as_ref());
-        let has_jumped = take(&mut run.has_jumped);
-        let snapshot = run.snapshot.take().map(|snapshot| snapshot.onward(has_jumped));
-        let outcome = model.run(&run.state, &plan, snapshot.clone(), &mut |moment| {
+        // A call that does not succeed leaves the run where it was.
+        let snapshot = run.snapshot.clone().map(|snapshot| snapshot.onward(run.has_jumped));
+        let mut reached = None;
+        let outcome = model.run(&run.state, &plan, snapshot, &mut |moment| {
             if moment.time() >= until {
-                run.snapshot = Some(moment.snapshot());
+                reached = Some(moment.snapshot());
             }
             signals.look()
         });
-        if outcome.is_err() {
-            (run.snapshot, run.has_jumped) = (snapshot, has_jumped);
-        }
         signals.raise()?;
         raised.raise()?;
         match outcome {
             Ok(end) => {
                 let ended_by = end.end().map(str::to_owned);
                 (run.time, run.state, run.ended_by) = (end.time, end.state, ended_by);
+                (run.snapshot, run.has_jumped) = (reached, false);
                 run.events = end.events.into_iter().map(|of| (of.name, of.time, of.state, of.reset)).collect();
                 Ok(())
             }

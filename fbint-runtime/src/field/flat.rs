@@ -249,11 +249,12 @@ impl<'a> FlatField<'a> {
         let (below, mut rates) = on(None);
         let jump = |place: &usize| -> Vec<f64> { on(Some(*place)).1.iter().zip(&rates).map(|(a, b)| a - b).collect() };
         let jumps: Vec<_> = self.sliding.iter().map(jump).collect();
-        let mut weights: Vec<f64> = self.slopes(x, &rates, &below).iter().map(|slope| -slope).collect();
+        let slopes = self.slopes(x, &rates, &below);
+        let mut weights: Vec<f64> = self.sliding.iter().map(|place| -slopes[*place]).collect();
         let mut matrix = vec![0.0; count * count];
         for (column, jump) in jumps.iter().enumerate() {
             let slopes = self.slopes(x, jump, &below);
-            slopes.iter().enumerate().for_each(|(row, slope)| matrix[row * count + column] = *slope);
+            self.sliding.iter().enumerate().for_each(|(row, place)| matrix[row * count + column] = slopes[*place]);
         }
         let mut pivots = vec![0; count];
         factorise(&mut matrix, &mut pivots);
@@ -264,11 +265,11 @@ impl<'a> FlatField<'a> {
         (rates, weights)
     }
 
-    /// The derivatives of the functions of the switches that slide along these rates, with inputs.
+    /// The derivatives of the functions of the switches along these rates, with inputs.
     fn slopes(&self, x: &[f64], rates: &[f64], inputs: &Blocks) -> Vec<f64> {
         let mut slopes = vec![0.0; self.facts().switches.len()];
         self.system.switch_slopes_with(x, rates, inputs.all(), self.follows_laws(), &mut slopes);
-        self.sliding.iter().map(|place| slopes[*place]).collect()
+        slopes
     }
 
     /// Returns `true` if its inputs follow their laws.
@@ -300,9 +301,7 @@ impl<'a> FlatField<'a> {
         let rates = self.rates(&x);
         let mut inputs = self.inputs.borrow_mut();
         self.put_inputs(x.all(), &mut inputs);
-        let mut slopes = vec![0.0; self.facts().switches.len()];
-        self.system.switch_slopes_with(x.all(), rates.all(), inputs.all(), self.follows_laws(), &mut slopes);
-        slopes[place]
+        self.slopes(x.all(), rates.all(), &inputs)[place]
     }
 
     /// Puts the inputs in a state into a list; inputs of a signal that are not numbers are remembered.

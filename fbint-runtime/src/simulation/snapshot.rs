@@ -104,13 +104,11 @@ impl Origin {
         let settings = [
             setting("the method", |of| format!("{:?}", of.method)),
             setting("the projection", |of| if of.is_projected { "after each step" } else { "none" }.to_owned()),
+            setting("the largest rate of decay of the feedback at the start", |of| {
+                of.decay_rate.map_or("not a number".to_owned(), |rate| format!("{rate:?}"))
+            }),
         ];
-        // A run that continues another one has another start.
-        let rates = self.decay_rate.zip(now.decay_rate).map(|(then, now)| {
-            let what = "the largest rate of decay of the feedback at the start".to_owned();
-            (what, format!("{then:?}"), format!("{now:?}"))
-        });
-        match parameters.chain(settings).chain(rates).find(|(_, then, now)| then != now) {
+        match parameters.chain(settings).find(|(_, then, now)| then != now) {
             None => Ok(()),
             Some((what, then, now)) => Err(Error::ResumedOtherwise { what, then, now }),
         }
@@ -218,7 +216,6 @@ impl Snapshot {
         let Memory { held, carried, control, .. } = self.memory.clone();
         let memory = if has_jumped { Memory { held, carried, control, ..Memory::default() } } else { self.memory };
         Self {
-            origin: Origin { decay_rate: None, ..self.origin },
             steps: 0,
             memory: Memory { steps: 0, evaluations: 0, ..memory },
             stride: 1,
@@ -244,7 +241,13 @@ impl Snapshot {
         let met = occurrences().map(|occurrence| &occurrence.state);
         let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());
         let sizes = control.iter().filter_map(|control| control.sizes.as_ref()).flatten();
-        let mut states = states.chain(carried.iter().flatten()).chain(sizes).chain(met).chain(reset).chain(&self.laws);
+        let mut states = states
+            .chain(carried.iter().flatten())
+            .chain(sizes)
+            .chain(met)
+            .chain(reset)
+            .chain(&self.laws)
+            .chain(&self.reference);
         if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }
@@ -257,13 +260,19 @@ impl Snapshot {
             return Err(Error::ForeignSnapshot { reason: "it has no start" });
         }
         let rejected = control.iter().map(|control| control.rejected);
-        let mut counters = rejected.chain([self.steps, self.stride, self.memory.steps, self.memory.evaluations]);
+        let unlisted = self.events.iter().flat_map(|past| past.unlisted.iter().copied());
+        let mut counters =
+            rejected.chain(unlisted).chain([self.steps, self.stride, self.memory.steps, self.memory.evaluations]);
         if counters.any(|counter| counter > MOST) {
             return Err(Error::ForeignSnapshot { reason: "it has counted more than any run can" });
         }
         let size = control.as_ref().and_then(|control| control.size);
         if size.is_some_and(|size| !(size > 0.0 && size.is_finite())) {
             return Err(Error::ForeignSnapshot { reason: "its step is not positive and finite" });
+        }
+        if self.is_onward() {
+            // Its start, and so the rate there, is another one.
+            return Origin { decay_rate: origin.decay_rate, ..self.origin.clone() }.check(system, origin);
         }
         self.origin.check(system, origin)
     }

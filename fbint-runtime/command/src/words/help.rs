@@ -9,7 +9,7 @@ use clap::{Command, Parser};
 use fbint_catalogue::Entry;
 
 /// The names that options and methods have in other programs, and their names here.
-const OTHER_NAMES: [(&str, &str); 20] = [
+const OTHER_NAMES: [(&str, &str); 19] = [
     ("--dt", "--step"),
     ("--h", "--step"),
     ("--step-size", "--step"),
@@ -22,7 +22,6 @@ const OTHER_NAMES: [(&str, &str); 20] = [
     ("--duration", "--until"),
     ("--solver", "--method"),
     ("--integrator", "--method"),
-    ("rk45", "dormand-prince"),
     ("ode45", "dormand-prince"),
     ("verlet", "stormer-verlet"),
     ("leapfrog", "stormer-verlet"),
