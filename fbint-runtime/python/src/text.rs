@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-use fbint_command::catalogue::{Entry, of_text};
-use fbint_command::nearest;
+use fbint_command::catalogue::{Entry, find, of_text};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -32,7 +31,7 @@ pub(crate) struct Texts {
 /// class, and pickle takes the class, its models, their runs and ensembles along with the text.
 ///
 /// text: the declaration. A wrong text raises a ValueError that shows every mistake at its place.
-/// name: one of several models in the text, such as 'double-pendulum' for DoublePendulum.
+/// name: one of several models in the text, such as 'DoublePendulum' or 'double-pendulum'.
 #[pyfunction(name = "model")]
 #[pyo3(signature = (text, name=None))]
 pub(crate) fn declared<'py>(py: Python<'py>, text: String, name: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
@@ -57,14 +56,11 @@ pub(crate) fn source(py: Python<'_>, text: String, name: Option<&str>) -> PyResu
         return Err(PyValueError::new_err(message));
     }
     let mut entries = read(py, &text)?;
-    let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
-    let index = match (name, &names[..]) {
-        (Some(name), names) => {
-            nearest::find("model", name, names).map_err(|error| PyValueError::new_err(error.to_string()))?
-        }
+    let index = match (name, &entries[..]) {
+        (Some(name), entries) => find(entries, name).map_err(|error| PyValueError::new_err(error.to_string()))?,
         (None, [_]) => 0,
-        (None, names) => {
-            let list = names.join("', '");
+        (None, entries) => {
+            let list = entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join("', '");
             return Err(PyValueError::new_err(format!("the text has several models: give name, one of '{list}'")));
         }
     };

@@ -395,6 +395,13 @@ fn one_of_several_models_in_a_file_is_named() -> Outcome {
     refused(&unknown, &["unknown model `osillator`", "did you mean `oscillator`"]);
     printed(&folder, &["run", "both.rs:oscillator", "--until", "1"])?;
     assert_eq!(names_in(&folder)?, ["both.rs", "oscillator.run.json"]);
+    // The struct's own name means the same model, in a file and in the program.
+    let [by_name, by_struct] = ["both.rs:planar-pendulum", "both.rs:PlanarPendulum"]
+        .map(|model| printed(&folder, &["show", model, "--equations"]));
+    assert_eq!(by_name?, by_struct?);
+    printed(&folder, &["run", "both.rs:PlanarPendulum", "--until", "1"])?;
+    printed(&folder, &["run", "PlanarPendulum.run.json", "--force"])?;
+    assert!(printed(&folder, &["list", "FourBar"])?.starts_with("four-bar\n"));
     refused(&fbint(&folder, &["run", "none.rs"])?, &["cannot read none.rs", "no such file"]);
     Ok(())
 }

@@ -84,8 +84,8 @@ Examples:
 Model:
   Give a name that `{program} list` shows; the record of a run, which repeats it; or a file that holds the attribute `feedback_system`
   and its struct, as in a crate, with `default` and `start` (a build with the feature `text`). fbint derives its equations when it reads
-  the file, and passes over the other items of a crate's source file. FILE.rs:MODEL selects one of several models, by a name that
-  `{program} list FILE.rs` shows.
+  the file, and passes over the other items of a crate's source file. FILE.rs:MODEL selects one of several models, by the name
+  of its struct, or by the one that `{program} list FILE.rs` shows.
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince, dop853 and rodas5p choose their steps so that the error

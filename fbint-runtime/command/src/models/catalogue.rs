@@ -28,9 +28,20 @@ pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn E
         )
         .into());
     }
+    Ok((models[find(models, name)?].load)())
+}
+
+/// The position of the model of this name, or of the struct of this name.
+///
+/// # Errors
+///
+/// If there is none: one line with the nearest name and the list of all names.
+pub fn find(models: &[Entry], name: &str) -> Result<usize, Box<dyn Error>> {
+    if let Some(index) = models.iter().position(|entry| entry.type_name == name) {
+        return Ok(index);
+    }
     let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
-    let index = nearest::find("model", name, &names)?;
-    Ok((models[index].load)())
+    nearest::find("model", name, &names)
 }
 
 /// The same, where the path of a file starts from a folder.

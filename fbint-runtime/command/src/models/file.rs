@@ -26,9 +26,9 @@ use fbint_text::{Mistakes, OpenValues, TextModel};
 use crate::files::output::reason;
 use crate::files::output::{has_ending, is_record};
 use crate::line::arguments::{Integration, Variation};
+use crate::models::catalogue::find;
 #[cfg(feature = "text")]
 use crate::words::complaint::complain;
-use crate::words::nearest;
 use fbint_catalogue::{AnyModel, Entry};
 #[cfg(feature = "text")]
 use fbint_catalogue::{Declaration, lower_case};
@@ -68,13 +68,13 @@ impl<'n> InFile<'n> {
 
     /// The place of the model in the file.
     fn place(self, entries: &[Entry]) -> Result<usize, Box<dyn Error>> {
-        let names: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
-        match (self.model, &names[..]) {
-            (Some(model), names) => nearest::find("model", model, names),
+        match (self.model, entries) {
+            (Some(model), entries) => find(entries, model),
             (None, [_]) => Ok(0),
             (None, _) => {
                 let path = self.path;
-                let named = names.iter().map(|name| format!("{path}:{name}")).collect::<Vec<_>>().join(" or ");
+                let named = entries.iter().map(|entry| format!("{path}:{}", entry.name)).collect::<Vec<_>>();
+                let named = named.join(" or ");
                 Err(format!("{path} has several models: name one of them, {named}").into())
             }
         }
@@ -115,8 +115,7 @@ pub(crate) fn model_in(name: &str) -> Option<&str> {
 #[cfg(feature = "text")]
 pub(crate) fn declared(models: &[Entry], name: &str) -> Result<(Arc<fbint_text::Model>, Entry), Box<dyn Error>> {
     let Some(file) = InFile::named(name) else {
-        let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
-        let entry = models[nearest::find("model", name, &names)?].clone();
+        let entry = models[find(models, name)?].clone();
         return Ok((programs_of(&entry, None)?, entry));
     };
     let path = Path::new(file.path);
@@ -182,7 +181,7 @@ pub(crate) fn check_values(arguments: &Integration, vary: &[Variation]) -> Resul
     };
     let has_start = !arguments.start.is_empty() || !arguments.guess.is_empty();
     let start = "nothing says where a run starts: add `start(..)`, or set every entry with --start";
-    let is_meant = |name: &str| model.is_none_or(|model| model == lower_case(name));
+    let is_meant = |name: &str| model.is_none_or(|model| model == name || model == lower_case(name));
     let open = OpenValues { is_meant: &is_meant, parameter: &parameter, start: (!has_start).then_some(start) };
     let mistaken = |mistakes| MistakenText { mistakes, name: path.display().to_string() };
     Ok(fbint_text::check_values(&declarations_in(&text), &open).map_err(mistaken)?)
@@ -233,7 +232,7 @@ pub(crate) fn load_text(text: &str, name: &str) -> Result<Box<dyn AnyModel>, Box
     let entries = entries_of(text, model_file(name))?;
     let index = match InFile::named(name) {
         Some(file) => file.place(&entries)?,
-        None => nearest::find("model", name, &entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>())?,
+        None => find(&entries, name)?,
     };
     Ok((entries[index].load)())
 }

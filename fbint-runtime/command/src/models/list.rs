@@ -4,10 +4,10 @@ use std::error::Error;
 use std::io::{Write, stdout};
 
 use crate::line::arguments::ListArguments;
+use crate::models::catalogue::find;
 use crate::models::file::{InFile, model_file};
 use crate::words::help::program;
 use crate::words::names::{shapes, shapes_of};
-use crate::words::nearest;
 use fbint_catalogue::{Entry, printable};
 
 /// Prints every model with its parameters, its state, its integrals and its inputs.
@@ -21,8 +21,7 @@ pub(crate) fn list(models: &[Entry], arguments: &ListArguments) -> Result<(), Bo
                 (&in_file[..], printable(&format!("{}:", model_file(name))))
             }
             None => {
-                let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
-                let index = nearest::find("model", name, &names)?;
+                let index = find(models, name)?;
                 (&models[index..=index], String::new())
             }
         },

@@ -18,11 +18,11 @@ use crate::figures::animation::{Animation, SCENE, SCENE_STYLE, embedded, filled}
 use crate::figures::results::prepare;
 use crate::files::output::{OutputFile, Replace, marked};
 use crate::line::arguments::GalleryArguments;
+use crate::models::catalogue::find;
 use crate::models::file::{InFile, stem};
 use crate::request::Request;
 use crate::runs::job::Job;
 use crate::runs::report::manner;
-use crate::words::nearest;
 use crate::words::progress::Progress;
 use fbint_catalogue::{AnyModel, Entry, Sample};
 
@@ -76,11 +76,11 @@ pub(crate) fn gallery(models: &[Entry], arguments: &GalleryArguments) -> Result<
 /// The names of the models that are asked for; all if none is.
 fn chosen<'a>(models: &'a [Entry], asked: &'a [String]) -> Result<Vec<&'a str>, Box<dyn Error>> {
     let known: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
-    let find = |name: &'a String| match InFile::named(name) {
+    let named = |name: &'a String| match InFile::named(name) {
         Some(_) => Ok(&**name),
-        None => nearest::find("model", name, &known).map(|place| known[place]),
+        None => find(models, name).map(|place| known[place]),
     };
-    let chosen = if asked.is_empty() { known.clone() } else { asked.iter().map(find).collect::<Result<_, _>>()? };
+    let chosen = if asked.is_empty() { known.clone() } else { asked.iter().map(named).collect::<Result<_, _>>()? };
     let stems: Vec<&str> = chosen.iter().map(|name| stem(name)).collect();
     if let Some((_, twice)) = stems.iter().enumerate().find(|(index, name)| stems[..*index].contains(name)) {
         return Err(format!("the gallery would have two files called {twice}.html: name each model once").into());
