@@ -129,7 +129,9 @@ fn folder_of(blocks: &[Block<'_>]) -> Result<TempDir, Box<dyn Error>> {
     for block in blocks {
         let name = block.text.lines().next().and_then(|line| line.strip_prefix("// "));
         if let Some(name) = name.filter(|name| name.ends_with(".rs") && !name.contains(' ')) {
-            fs::write(folder.path().join(name), &block.text)?;
+            let file = folder.path().join(name);
+            fs::create_dir_all(file.parent().ok_or("a file lies in a folder")?)?;
+            fs::write(file, &block.text)?;
         }
     }
     Ok(folder)
