@@ -1,6 +1,6 @@
 //! The documents at the root of the repository say what is true of it, as far as that can be checked: they are short, the commands of
 //! README.md run, the commands of all documents name what exists, links lead somewhere, the rooms and the arrows of ARCHITECTURE.md
-//! are those of the code, and the worked example of the compiler's documentation is what it generates.
+//! are those of the code, and the worked example of the compiler's documentation is what it generates. Figures are in `figures`.
 //!
 //! The Rust of README.md is compiled and run by the doctests of `fbint-runtime`.
 
@@ -14,6 +14,8 @@ use serde_json::Value;
 use tempfile::tempdir;
 
 use super::common::{blocks, fbint};
+
+mod figures;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -159,84 +161,6 @@ fn the_readme_names_the_versions_of_the_workspace() -> Outcome {
     Ok(())
 }
 
-/// The table of README.md is what `fbint tables` computes; a wrong figure is named with its table and its row, and corrected.
-#[test]
-fn the_table_of_the_readme_is_computed_and_a_wrong_figure_is_named() -> Outcome {
-    let folder = tempdir()?;
-    for document in ["README.md", "BENCHMARKS.md"] {
-        fs::copy(root().join(document), folder.path().join(document))?;
-    }
-    let path = folder.path().join("README.md");
-    let committed = fs::read_to_string(&path)?;
-    let (before, row) = committed.split_once("| RK4, h = 1e-3 | ").ok_or("README.md has no row for RK4")?;
-    let digit = row.chars().next().ok_or("the row is empty")?;
-    let wrong = if digit == '9' { '1' } else { '9' };
-    fs::write(&path, format!("{before}| RK4, h = 1e-3 | {wrong}{}", &row[1..]))?;
-
-    let check = fbint(folder.path(), &["tables", "drift", "--check"])?;
-    let printed = String::from_utf8_lossy(&check.stdout);
-    assert_eq!(check.status.code(), Some(1), "{printed}{}", String::from_utf8_lossy(&check.stderr));
-    assert!(printed.starts_with("README.md, table `drift`, row `RK4, h = 1e-3`:"), "{printed}");
-    assert_eq!(printed.matches("row `").count(), 1, "{printed}");
-
-    assert!(fbint(folder.path(), &["tables", "drift"])?.status.success());
-    assert!(!fs::read_to_string(&path)?.contains(&format!("| RK4, h = 1e-3 | {wrong}")));
-    let check = fbint(root(), &["tables", "drift", "--check"])?;
-    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
-    Ok(())
-}
-
-/// The orbit that README.md and BENCHMARKS.md begin with: ten revolutions later the truth is the start again.
-#[test]
-fn the_first_figure_of_the_readme_is_computed() -> Outcome {
-    let (folder, benchmarks) = (tempdir()?, read("BENCHMARKS.md")?);
-    let command = commands(&benchmarks, "fbint").into_iter().find(|command| command.contains("run kepler --method"));
-    let command = command.ok_or("BENCHMARKS.md has no orbit")?.split_off_words(1);
-    let arguments: Vec<&str> = command.split_whitespace().chain(["--out", "orbit.csv"]).collect();
-    let output = fbint(folder.path(), &arguments)?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains(" 2107 evaluations"));
-
-    let table = fs::read_to_string(folder.path().join("orbit.csv"))?;
-    let state = |row: &str| -> Vec<f64> { row.split(',').skip(1).take(6).filter_map(|it| it.parse().ok()).collect() };
-    let rows: Vec<Vec<f64>> = table.lines().map(state).filter(|row| row.len() == 6).collect();
-    let (first, last) = (rows.first().ok_or("no rows")?, rows.last().ok_or("no rows")?);
-    let error = first.iter().zip(last).map(|(start, end)| (end - start).abs()).fold(0.0, f64::max);
-    for document in [&read("README.md")?, &benchmarks] {
-        assert!(document.contains(&format!("{error:.1e}")) && document.contains("2,107"), "the error is {error:.1e}");
-    }
-    Ok(())
-}
-
-/// Work and precision take a minute without optimisation: `.ci/run` compares them with its release build.
-#[test]
-fn the_tables_of_the_benchmarks_are_computed() -> Outcome {
-    let output = fbint(root(), &["tables", "fixed-steps", "error-control", "published-feedback", "--check"])?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    Ok(())
-}
-
-#[test]
-fn tables_without_a_place_and_places_without_a_table_are_refused() -> Outcome {
-    let folder = tempdir()?;
-    let refusal = |names: &[&str]| -> Result<String, Box<dyn Error>> {
-        let output = fbint(folder.path(), &[&["tables", "--check"], names].concat())?;
-        assert_eq!(output.status.code(), Some(2));
-        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    assert!(refusal(&[])?.contains("README.md: no such file"));
-    fs::write(folder.path().join("BENCHMARKS.md"), "")?;
-    fs::write(folder.path().join("README.md"), "<!-- fbint tables: drift -->\n")?;
-    assert!(refusal(&["drift"])?.contains("table `drift` has no line `<!-- end -->`"));
-    assert!(
-        refusal(&["fixed-steps"])?.contains("table `fixed-steps` has no line `<!-- fbint tables: fixed-steps -->`")
-    );
-    assert!(refusal(&["drfit"])?.contains("unknown table `drfit`, did you mean `drift`?"));
-    fs::write(folder.path().join("README.md"), "<!-- fbint tables: drifts -->\n<!-- end -->\n")?;
-    assert!(refusal(&[])?.contains("unknown table `drifts`"));
-    Ok(())
-}
-
 /// Commands that take long are shortened; two of them are only parsed.
 #[test]
 fn the_commands_of_the_readme_run() -> Outcome {
@@ -337,23 +261,6 @@ fn links_lead_somewhere() -> Outcome {
             assert!(heading.is_empty() || headings.any(|anchor| anchor == heading), "{document}: {link}");
         }
     }
-    Ok(())
-}
-
-/// Figures that two documents have, each measured once: the first `cargo check`, and the number of the shipped models.
-#[test]
-fn documents_agree_on_figures() -> Outcome {
-    let (readme, benchmarks, changelog) = (read("README.md")?, read("BENCHMARKS.md")?, read("CHANGELOG.md")?);
-    let row = benchmarks
-        .lines()
-        .find_map(|line| line.strip_prefix("| `cargo check` of README's pendulum in its own crate | "));
-    let seconds = row.and_then(|row| row.split(' ').next()).ok_or("BENCHMARKS.md has no first `cargo check`")?;
-    assert!(
-        readme.contains(&format!("`cargo check` takes {seconds} s")),
-        "README.md has not the {seconds} s of BENCHMARKS.md"
-    );
-    let models = catalogue::all().len();
-    assert!(changelog.contains(&format!("\n- {models} models;")), "CHANGELOG.md has another number than {models}");
     Ok(())
 }
 
