@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A phrase in small letters, and its most occurrences in documents and in doc comments. One that begins with a full stop counts where
 /// sentences, list items, cells and comments begin.
-const CEILINGS: [(&str, usize, usize); 26] = [
+const CEILINGS: [(&str, usize, usize); 30] = [
     (". what ", 1, 12),
     (". how ", 0, 6),
     (". whether ", 0, 42),
@@ -25,18 +25,22 @@ const CEILINGS: [(&str, usize, usize); 26] = [
     (" is told", 0, 2),
     (" is asked", 0, 2),
     (" looked at", 0, 2),
-    (" what comes of", 0, 2),
+    (" what comes of", 0, 1),
     (" by itself", 0, 2),
     (" of its own", 0, 4),
     (" of their own", 0, 2),
     (" is to be", 0, 2),
-    (" says nothing", 0, 2),
+    (" says nothing", 0, 1),
     (" goes on", 0, 2),
     (" put to zero", 0, 2),
     (" beside ", 0, 2),
     (" nobody", 0, 2),
     (" in the place of", 0, 2),
     (" is no ", 0, 6),
+    (" is looked", 0, 3),
+    (" says something", 0, 0),
+    (" says that", 0, 1),
+    (" waited for", 0, 0),
 ];
 
 #[test]

@@ -166,8 +166,8 @@ impl<T: SimdRealField + Copy> Scalar for T {
     }
 }
 
-/// Without elementary functions the crate does not compile. So that rustc says that alone, and not hundreds of times that no number is a
-/// [`Scalar`], these are.
+/// Stand-ins, because the crate does not compile without elementary functions: with them rustc reports that once, and not hundreds of times
+/// that no number is a [`Scalar`].
 #[cfg(not(any(feature = "std", feature = "libm")))]
 macro_rules! stand_in {
     ($number:ty: $($name:ident($($argument:ty),*))*) => {

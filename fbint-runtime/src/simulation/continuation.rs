@@ -60,8 +60,8 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
 }
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Continuation<S, F> {
-    /// Makes the steps to a time, and returns the state there. `has_jumped` says that inputs are others from here on. After an error the
-    /// run cannot continue.
+    /// Makes the steps to a time, and returns the state there. With `has_jumped`, the inputs have other values from here on. After an
+    /// error the run cannot continue.
     ///
     /// # Errors
     ///

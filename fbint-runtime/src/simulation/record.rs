@@ -342,7 +342,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Says that the start was moved onto the constraints from `given`.
+    /// Records how far the start was moved from `given` onto the constraints.
     pub(super) fn moved_from(&mut self, given: &[f64]) {
         self.drift.set_start_move(StartMove::between(self.system, given, &self.last.state));
     }

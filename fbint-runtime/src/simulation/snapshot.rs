@@ -206,7 +206,7 @@ impl Snapshot {
 
     /// The snapshot as the start of a separate run, which goes on from here to another end: with the control of the step size, the
     /// samples of laws, the sides of switches, the numbers of occurrences and the targets of the integrals of this one, but without its
-    /// samples, steps and occurrences. `has_jumped` says that inputs are others from here on.
+    /// samples, steps and occurrences. With `has_jumped`, the inputs have other values from here on.
     #[doc(hidden)]
     #[must_use]
     pub fn onward(self, has_jumped: bool) -> Self {

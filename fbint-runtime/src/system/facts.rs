@@ -396,8 +396,8 @@ pub enum Evidence {
     /// prime of 62 bits. If the identity were false, the points would show it but for a probability below 1e-40, or below 1e-8 where roots
     /// depend on one another, as the root of a square depends on its base.
     Algebra,
-    /// A file in `derivations/` says that it was proved by division of polynomials, which is not repeated when the file is read. A search
-    /// found no state that refutes it.
+    /// Division of polynomials proved it when a file in `derivations/` was written; reading the file does not repeat that. A search found no
+    /// state that refutes it.
     Kept,
 }
 

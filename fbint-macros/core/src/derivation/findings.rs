@@ -34,7 +34,7 @@ pub enum Evidence {
     Construction,
     /// Exact algebra proved it.
     Algebra,
-    /// A kept derivation says that algebra proved it: points modulo primes do not repeat the proof, and no state was found that refutes it.
+    /// Algebra proved it, by a kept derivation: points modulo primes do not repeat the proof, and no state was found that refutes it.
     Kept,
 }
 

@@ -38,7 +38,7 @@ impl Messages<'_> {
         }
     }
 
-    /// Reports a force or rate that is not defined where the declaration says that a run starts.
+    /// Reports a force or rate that is not defined at the declared start.
     pub(in crate::compile) fn undefined_at_start(&self, quantity: Quantity, part: &Expression, errors: &Errors) {
         let (what, span) = self.quantity(quantity);
         let remedy = if is_reciprocal_length(part) {
