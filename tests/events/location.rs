@@ -127,6 +127,33 @@ fn a_section_of_the_double_pendulum_lies_on_its_energy() {
     }
 }
 
+/// A step that an event cuts is made anew up to there, and its end is projected like the end of a whole step: what is left is the square of
+/// the step's error.
+#[test]
+fn states_where_steps_are_cut_lie_on_the_level_set() {
+    let start = CartesianPendulumState { q: nalgebra::vector![1.0, 0.0], p: nalgebra::vector![0.0, 0.0] };
+    let off = |CartesianPendulumState { q, p }: CartesianPendulumState| {
+        (q.norm_squared() - 1.0).abs().max(q.dot(&p).abs()).max((p.norm_squared() / 2.0 + q.y).abs())
+    };
+    for method in [
+        Method::Rk4 { h: 0.1 },
+        Method::DormandPrince { rtol: 1e-7, atol: None },
+        Method::Dop853 { rtol: 1e-7, atol: None },
+    ] {
+        let simulation = || {
+            let left = Event::new("left", |_, state: &CartesianPendulumState| state.q.x + 0.9);
+            let end = Event::new("end", |time, _| time - 19.876_543_21).terminal();
+            Simulation::new(&CartesianPendulum, start).unwrap().event(left).event(end)
+        };
+        let run = simulation().run(method, 30.0).unwrap();
+        let plain = simulation().without_feedback().run(method, 30.0).unwrap();
+        assert!(run.events().len() > 5 && run.ended_by().is_some_and(|end| end.name == "end"), "{:?}", run.events());
+        let most = |run: &Run<_>| run.events().iter().map(|occurrence| off(occurrence.state)).fold(0.0, f64::max);
+        assert!(most(&plain) > 1e-9, "{method:?}: {:e}", most(&plain));
+        assert!(most(&run) < 1e-12 && off(run.state()) < 1e-12, "{method:?}: {:e}", most(&run));
+    }
+}
+
 #[test]
 fn events_that_are_met_at_once_have_one_time() {
     let start = ParticleState { q: [0.0, 0.0].into(), p: [0.7, 0.7].into() };
