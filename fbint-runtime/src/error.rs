@@ -85,8 +85,8 @@ pub enum Error {
     /// The constraints of a field that is given are too nearly dependent at the start for a projection or a relaxation to hold each
     /// of them.
     #[error(
-        "at the start {dependence}, so that a projection or a relaxation does not hold what they differ by; declare what they \
-         differ by instead of one of them, or run without either"
+        "at the start {dependence}, so that a projection or a relaxation cannot tell them apart; declare what they differ by instead of \
+         one of them, or run without either"
     )]
     IndistinctConstraints {
         /// Which, and how nearly.

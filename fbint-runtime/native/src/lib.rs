@@ -29,7 +29,7 @@ pub enum Error {
     #[error("no machine code can be made for this processor: {0}")]
     Processor(String),
     /// An input of a program has no place.
-    #[error("a program reads what it is not given")]
+    #[error("a compiled program has an input without a place")]
     Input,
     /// The code generator refuses a program.
     #[error("a program cannot be compiled: {0}")]

@@ -109,7 +109,7 @@ impl fmt::Display for LeftOut {
         match reason {
             LeftOutReason::OutOfProportion => write!(
                 out,
-                "changed by far more than steps err: not projected after {after}, first at t = {time:?}, and held where they ended"
+                "drifted far beyond the errors of steps: not projected after {after}, first at t = {time:?}, and held where they ended"
             ),
             LeftOutReason::Jump => write!(out, "jumped: left out after {after}, first at t = {time:?}"),
             LeftOutReason::NotCloser => write!(
