@@ -3,20 +3,34 @@
 use bytemuck::{NoUninit, cast_slice};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
 
 /// The elements of arrays.
 pub(crate) trait Number: NoUninit {
     /// NumPy's name of the type.
     const TYPE: &'static str;
+
+    /// The place for NumPy's type, which is imported once.
+    fn place() -> &'static PyOnceLock<Py<PyAny>>;
 }
 
 impl Number for f64 {
     const TYPE: &'static str = "float64";
+
+    fn place() -> &'static PyOnceLock<Py<PyAny>> {
+        static PLACE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        &PLACE
+    }
 }
 
 impl Number for i64 {
     const TYPE: &'static str = "int64";
+
+    fn place() -> &'static PyOnceLock<Py<PyAny>> {
+        static PLACE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        &PLACE
+    }
 }
 
 /// The numbers of an array, row by row.
@@ -71,5 +85,8 @@ pub(crate) fn frozen<'py, N: Number>(py: Python<'py>, values: &[N], row: &[usize
 }
 
 fn of_buffer<'py, N: Number>(buffer: &Bound<'py, PyAny>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    buffer.py().import("numpy")?.call_method1("ndarray", (shape, N::TYPE, buffer))
+    static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let (py, numpy) = (buffer.py(), "numpy");
+    let number = N::place().import(py, numpy, N::TYPE)?;
+    ARRAY.import(py, numpy, "ndarray")?.call1((shape, number, buffer))
 }
