@@ -46,6 +46,20 @@ fn every_package_is_packed_with_its_licences_and_metadata() -> Result<(), Box<dy
     Ok(())
 }
 
+/// The wheels of the Python modules have the licences: maturin takes those in the folder of a `pyproject.toml`.
+#[test]
+fn wheels_have_the_licences() -> Result<(), Box<dyn Error>> {
+    for folder in ["fbint-runtime/python/wheel", "models/python"] {
+        for file in LICENCES {
+            assert!(
+                fs::read(home().join(folder).join(file))? == fs::read(home().join(file))?,
+                "{folder} has not {file}"
+            );
+        }
+    }
+    Ok(())
+}
+
 /// The tables of features name every feature of the runtime and of the command, and those by default, and none besides.
 #[test]
 fn the_tables_of_features_are_true() -> Result<(), Box<dyn Error>> {
