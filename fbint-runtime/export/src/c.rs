@@ -108,7 +108,6 @@ impl Export<'_> {
         let mut sizes: Vec<_> = counts.into_iter().map(|(name, count)| (name, count.to_string())).collect();
         sizes.push(("unknown_room", self.unknowns().max(1).to_string()));
         sizes.push(("version", env!("CARGO_PKG_VERSION").to_owned()));
-        sizes.push(("prefix", self.prefix.clone()));
         sizes.push(("clock", self.clock().map_or(-1, |place| place as i64).to_string()));
         sizes
     }
@@ -126,7 +125,7 @@ impl Export<'_> {
         };
         let indices = self.indices();
         vec![
-            ("about", about.replace("*/", "* /")),
+            ("about", about.replace("*/", "* /").replace("/*", "/ *")),
             ("missing", missing),
             ("members", members),
             ("indices", indices),

@@ -1,22 +1,26 @@
 //! Functional Mock-up Units of FMI 2.0 and 3.0, for model exchange and co-simulation.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::io::{Cursor, Write as _};
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 
-use crate::archive::archive;
-use crate::{Error, Export, File};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::{Export, File};
 
 const COMMON: &str = include_str!("../templates/fmu.c");
 const FMI: &str = include_str!("../templates/fmi.c");
 const FMI2: &str = include_str!("../templates/fmi2.c");
 const FMI3: &str = include_str!("../templates/fmi3.c");
 /// The longest step of a co-simulation by default, which is also the default step of runs.
-const STEP: f64 = 1e-3;
+pub(crate) const STEP: f64 = 1e-3;
 /// The end of a simulation by default.
-const UNTIL: f64 = 10.0;
+pub(crate) const UNTIL: f64 = 10.0;
+/// The comment by which fbint recognises its archives.
+const COMMENT: &str = "written by fbint";
 
 /// A version of the Functional Mock-up Interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +42,7 @@ pub struct Fmu {
 
 /// The kinds of variables, in the order of value references.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Time,
     State,
     Derivative {
@@ -55,10 +59,10 @@ enum Kind {
     Tolerance,
 }
 
-struct Variable {
-    name: String,
-    kind: Kind,
-    start: f64,
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) start: f64,
 }
 
 impl Export<'_> {
@@ -66,21 +70,21 @@ impl Export<'_> {
     ///
     /// # Errors
     ///
-    /// If the archive would be too large.
-    pub fn fmu(&self, version: Version) -> Result<Fmu, Error> {
+    /// If the archive would be larger than an archive can be.
+    pub fn fmu(&self, version: Version) -> io::Result<Fmu> {
         let model = self.with_derivatives();
         self.of(&model).fmu_of(version)
     }
 
     /// See [`fmu`](Self::fmu).
-    fn fmu_of(&self, version: Version) -> Result<Fmu, Error> {
+    fn fmu_of(&self, version: Version) -> io::Result<Fmu> {
         let variables = self.variables();
         let token = self.token(&variables);
         let sources = self.fmu_sources(version, &token);
-        let description = self.description(version, &token, &variables);
-        let mut files = vec![("modelDescription.xml".to_owned(), description.into_bytes())];
+        let description = self.description(version, &token, &variables)?;
+        let mut files = vec![("modelDescription.xml".to_owned(), description)];
         if version == Version::Three {
-            files.push(("sources/buildDescription.xml".to_owned(), self.build_description(&sources).into_bytes()));
+            files.push(("sources/buildDescription.xml".to_owned(), self.build_description(&sources)?));
         }
         let library = library(&sources, &self.prefix);
         let without_binary = library.as_ref().err().cloned();
@@ -88,7 +92,7 @@ impl Export<'_> {
             files.push((format!("binaries/{folder}/{}{}", self.prefix, std::env::consts::DLL_SUFFIX), library));
         }
         files.extend(sources.into_iter().map(|file| (format!("sources/{}", file.name), file.text.into_bytes())));
-        Ok(Fmu { archive: archive(&files).map_err(|_| Error::TooLarge)?, without_binary })
+        Ok(Fmu { archive: archive(&files)?, without_binary })
     }
 
     /// The header and the source of the model, without what no FMU calls: much of it are derivatives.
@@ -157,144 +161,6 @@ impl Export<'_> {
         let [a, b, c, d] = texts.map(|text| crc32fast::hash(text.as_bytes()));
         format!("{{{a:08x}-{:04x}-{:04x}-{:04x}-{:04x}{d:08x}}}", b >> 16, b & 0xffff, c >> 16, c & 0xffff)
     }
-
-    /// `modelDescription.xml`
-    fn description(&self, version: Version, token: &str, variables: &[Variable]) -> String {
-        let (is_two, name) = (version == Version::Two, escaped(&self.model.name));
-        let (number, key, states) =
-            if is_two { ("2.0", "guid", "FMUstate") } else { ("3.0", "instantiationToken", "FMUState") };
-        let derivatives = if is_two {
-            "providesDirectionalDerivative=\"true\""
-        } else {
-            "providesDirectionalDerivatives=\"true\" providesAdjointDerivatives=\"true\""
-        };
-        let common = format!(
-            "modelIdentifier=\"{}\" canGetAndSet{states}=\"true\" canSerialize{states}=\"true\" {derivatives}",
-            self.prefix
-        );
-        let sources = if is_two { self.source_files() } else { String::new() };
-        let mut xml = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"{number}\" modelName=\"{name}\" \
-             {key}=\"{token}\" description=\"{}\" generationTool=\"fbint {}\" variableNamingConvention=\"flat\"{}>\n",
-            escaped(&self.model.summary),
-            env!("CARGO_PKG_VERSION"),
-            if is_two { format!(" numberOfEventIndicators=\"{}\"", self.watched()) } else { String::new() },
-        );
-        for (kind, more) in
-            [("ModelExchange", ""), ("CoSimulation", " canHandleVariableCommunicationStepSize=\"true\"")]
-        {
-            let _ = writeln!(xml, "  <{kind} {common}{more}>{sources}</{kind}>");
-        }
-        let from = self.start_time();
-        let _ = writeln!(
-            xml,
-            "  <DefaultExperiment startTime=\"{from:?}\" stopTime=\"{:?}\" stepSize=\"{STEP:?}\"/>\n  <ModelVariables>",
-            from + UNTIL
-        );
-        for (reference, variable) in variables.iter().enumerate() {
-            xml.push_str(&if is_two { variable.two(reference) } else { variable.three(reference) });
-        }
-        xml.push_str("  </ModelVariables>\n  <ModelStructure>\n");
-        xml.push_str(&structure(version, variables));
-        xml.push_str("  </ModelStructure>\n</fmiModelDescription>\n");
-        xml
-    }
-
-    fn source_files(&self) -> String {
-        format!("<SourceFiles><File name=\"fmu.c\"/><File name=\"{}.c\"/></SourceFiles>", self.prefix)
-    }
-
-    /// `buildDescription.xml` of FMI 3.0.
-    fn build_description(&self, sources: &[File]) -> String {
-        let files = sources.iter().filter(|file| file.name.ends_with(".c"));
-        let files: String = files.map(|file| format!("<SourceFile name=\"{}\"/>", file.name)).collect();
-        format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiBuildDescription fmiVersion=\"3.0\">\n  <BuildConfiguration \
-             modelIdentifier=\"{}\">\n    <SourceFileSet language=\"C99\">{files}</SourceFileSet>\n  \
-             </BuildConfiguration>\n</fmiBuildDescription>\n",
-            self.prefix
-        )
-    }
-}
-
-impl Variable {
-    /// Causality, variability and initial.
-    fn attributes(&self) -> String {
-        let (causality, variability, initial) = match self.kind {
-            Kind::Time => ("independent", "continuous", None),
-            Kind::State => ("local", "continuous", Some("exact")),
-            Kind::Derivative { .. } | Kind::Integral | Kind::Event => ("local", "continuous", Some("calculated")),
-            Kind::Occurrences => ("local", "discrete", Some("calculated")),
-            Kind::Parameter => ("parameter", "tunable", Some("exact")),
-            Kind::Step | Kind::Tolerance => ("parameter", "fixed", Some("exact")),
-            Kind::Input => ("input", "continuous", None),
-            Kind::Output => ("output", "continuous", Some("calculated")),
-        };
-        let initial = initial.map_or(String::new(), |initial| format!(" initial=\"{initial}\""));
-        format!("causality=\"{causality}\" variability=\"{variability}\"{initial}")
-    }
-
-    fn start(&self) -> String {
-        let has_start = matches!(self.kind, Kind::State | Kind::Parameter | Kind::Input | Kind::Step | Kind::Tolerance);
-        if has_start { format!(" start=\"{:?}\"", self.start) } else { String::new() }
-    }
-
-    fn two(&self, reference: usize) -> String {
-        // Variables are counted from 1, and the time is the first.
-        let derivative = match self.kind {
-            Kind::Derivative { of } => format!(" derivative=\"{}\"", of + 2),
-            _ => String::new(),
-        };
-        format!(
-            "    <ScalarVariable name=\"{}\" valueReference=\"{reference}\" {}><Real{}{derivative}/></ScalarVariable>\n",
-            escaped(&self.name),
-            self.attributes(),
-            self.start()
-        )
-    }
-
-    fn three(&self, reference: usize) -> String {
-        let derivative = match self.kind {
-            Kind::Derivative { of } => format!(" derivative=\"{}\"", of + 1),
-            _ => String::new(),
-        };
-        format!(
-            "    <Float64 name=\"{}\" valueReference=\"{reference}\" {}{}{derivative}/>\n",
-            escaped(&self.name),
-            self.attributes(),
-            self.start()
-        )
-    }
-}
-
-/// Which variables are outputs and derivatives.
-fn structure(version: Version, variables: &[Variable]) -> String {
-    let of = |is_meant: fn(Kind) -> bool| variables.iter().enumerate().filter(move |(_, one)| is_meant(one.kind));
-    let outputs: Vec<usize> = of(|kind| kind == Kind::Output).map(|(place, _)| place).collect();
-    let derivatives: Vec<usize> = of(|kind| matches!(kind, Kind::Derivative { .. })).map(|(place, _)| place).collect();
-    let unknowns = [&outputs[..], &derivatives].concat();
-    let indicators: Vec<usize> = of(|kind| kind == Kind::Event).map(|(place, _)| place).collect();
-    let lists = [
-        ("Output", "Outputs", &outputs),
-        ("ContinuousStateDerivative", "Derivatives", &derivatives),
-        ("InitialUnknown", "InitialUnknowns", &unknowns),
-        ("EventIndicator", "", &indicators),
-    ];
-    let mut text = String::new();
-    for (single, list, places) in lists {
-        let listed: String = match version {
-            Version::Two => places.iter().map(|place| format!("<Unknown index=\"{}\"/>", place + 1)).collect(),
-            Version::Three => places.iter().map(|place| format!("<{single} valueReference=\"{place}\"/>")).collect(),
-        };
-        match version {
-            _ if places.is_empty() => {}
-            // Their number is an attribute.
-            Version::Two if list.is_empty() => {}
-            Version::Two => text.push_str(&format!("    <{list}>{listed}</{list}>\n")),
-            Version::Three => text.push_str(&format!("    {listed}\n")),
-        }
-    }
-    text
 }
 
 /// The folder of libraries for this platform, if FMI has a name for it.
@@ -341,18 +207,15 @@ fn compiled(sources: &[File], prefix: &str, folder: &Path) -> Result<Vec<u8>, St
     fs::read(folder.join(name)).map_err(|error| format!("the C compiler `cc` wrote no library: {error}"))
 }
 
-/// A text as the value of an attribute.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            control if control.is_control() => escaped.push(' '),
-            other => escaped.push(other),
-        }
+/// An archive of files, as they are and without a date, so that equal models have equal archives.
+fn archive(files: &[(String, Vec<u8>)]) -> io::Result<Vec<u8>> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default();
+    let options = options.compression_method(CompressionMethod::Stored).last_modified_time(DateTime::default());
+    archive.set_comment(COMMENT)?;
+    for (path, bytes) in files {
+        archive.start_file(&**path, options)?;
+        archive.write_all(bytes)?;
     }
-    escaped
+    Ok(archive.finish()?.into_inner())
 }

@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-mod archive;
 mod body;
 mod c;
 mod casadi;
+mod description;
 mod events;
 mod fmu;
 mod functions;
@@ -20,14 +20,6 @@ use fbint_macros_core::text::Model;
 use self::body::Places;
 pub use self::fmu::{Fmu, Version};
 pub use self::source::{declarations_in, left_out};
-
-/// Why a model is not exported.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// An archive has no room for its files.
-    #[error("the FMU would be larger than an archive can be")]
-    TooLarge,
-}
 
 /// A file of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,15 +123,17 @@ impl<'m> Export<'m> {
         (0..self.integrals).map(|place| &self.model.derivation.integrals[IntegralId::at(place)])
     }
 
-    /// A template with the names of this model, and with a value for each `@name@`. Lines between `#if @name@` and `#endif` are left out if
+    /// A template with the names of this model, its `@prefix@`, and with a value for each `@name@`. Lines between `#if @name@` and `#endif` are left out if
     /// the value is 0, with those two if it is not.
     fn filled(&self, template: &str, values: &[(&str, String)]) -> String {
         let mut text: Cow<'_, str> = chosen(template, values).into();
         for (name, value) in values {
             text = text.replace(&format!("@{name}@"), value).into();
         }
+        // The prefix itself may begin with `model_`.
         text.replace("model_", &format!("{}_", self.prefix))
             .replace("MODEL_", &format!("{}_", self.prefix.to_uppercase()))
+            .replace("@prefix@", &self.prefix)
     }
 }
 

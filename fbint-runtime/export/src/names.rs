@@ -10,12 +10,24 @@ const TAKEN: &str = "\
     int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public real \
     register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast \
     struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned using \
-    virtual void volatile wchar_t while xor xor_eq linux unix errno assert NULL main isnan signbit isinf EOF";
+    virtual void volatile wchar_t while xor xor_eq linux unix errno assert NULL main isnan signbit isinf EOF INFINITY \
+    NAN HUGE_VAL HUGE_VALF HUGE_VALL DECIMAL_DIG math_errhandling M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 \
+    M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2";
+/// Further names that no model may have: headers of C, files, functions and libraries of exports, targets that CMake has.
+const FILES: &str = "\
+    complex ctype fenv inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef stdint stdio stdlib string \
+    tgmath time wchar wctype fmu state m all clean help install package test";
+/// The beginnings of macros of `math.h` and `float.h`.
+const MACROS: [&str; 5] = ["DBL_", "FLT_", "FP_", "LDBL_", "MATH_"];
 
 /// Names that are different from one another and from the words of the language: `q_0_1` for `q[(0, 1)]`.
 pub(crate) fn members<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let mut taken = TAKEN.split(' ').map(str::to_owned).collect::<BTreeSet<_>>();
-    names.into_iter().map(|name| free(identifier(name), &mut taken)).collect()
+    let own = |name| {
+        let name = identifier(name);
+        if MACROS.iter().any(|macros| name.starts_with(macros)) { name + "_" } else { name }
+    };
+    names.into_iter().map(|name| free(own(name), &mut taken)).collect()
 }
 
 /// Names of constants: capitals behind a prefix.
@@ -36,10 +48,11 @@ pub(crate) fn prefix(name: &str) -> String {
         prefix.push(character.to_ascii_lowercase());
         before = Some(character);
     }
-    free(prefix, &mut TAKEN.split(' ').map(str::to_owned).collect())
+    free(prefix, &mut TAKEN.split(' ').chain(FILES.split(' ')).map(str::to_owned).collect())
 }
 
-/// Letters, digits and single underscores; what C has no letter for is `u` and its number.
+/// Letters, digits and single underscores, none behind `model`, where templates have the prefix; what C has no letter for is `u` and its
+/// number.
 fn identifier(name: &str) -> String {
     let mut identifier = String::new();
     for character in name.chars() {
@@ -47,6 +60,7 @@ fn identifier(name: &str) -> String {
             'a'..='z' | 'A'..='Z' | '0'..='9' => identifier.push(character),
             _ if character.is_alphanumeric() => identifier.push_str(&format!("u{:x}", u32::from(character))),
             _ if identifier.ends_with('_') || identifier.is_empty() => {}
+            _ if identifier.to_lowercase().ends_with("model") => {}
             _ => identifier.push('_'),
         }
     }
@@ -68,9 +82,12 @@ mod tests {
 
     #[test]
     fn names_are_those_of_c_and_differ() {
-        let names = ["m", "q[0]", "a[(0, 1)]", "a_0_1", "int", "\u{3b8}", "_", "3"];
-        assert_eq!(members(names), ["m", "q_0", "a_0_1", "a_0_1_", "int_", "u3b8", "v", "v3"]);
+        let names = ["m", "q[0]", "a[(0, 1)]", "a_0_1", "int", "\u{3b8}", "_", "3", "INFINITY", "FLT_MAX", "a_model_b"];
+        let members_of_c =
+            ["m", "q_0", "a_0_1", "a_0_1_", "int_", "u3b8", "v", "v3", "INFINITY_", "FLT_MAX_", "a_modelb"];
+        assert_eq!(members(names), members_of_c);
         assert_eq!(constants("MODEL", ["q", "Q"]), ["MODEL_Q", "MODEL_Q_"]);
-        assert_eq!(["FourBar", "Chain16", "Double"].map(prefix), ["four_bar", "chain_16", "double_"]);
+        let prefixes = ["FourBar", "Chain16", "Double", "Math", "Test", "ModelCar"].map(prefix);
+        assert_eq!(prefixes, ["four_bar", "chain_16", "double_", "math_", "test_", "model_car"]);
     }
 }

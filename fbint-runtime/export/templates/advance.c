@@ -272,6 +272,10 @@ static void model_meet(model_run *run, model_span *span, real *x, int *met)
             continue;
         }
         h = passes ? model_located(span, event, low, before, values[event]) : h;
+#if @events@
+        /* A section where the step begins, as at the reset of another event: its time is later, too. */
+        h = passes && event < MODEL_EVENTS && !model_resets(event) ? model_larger(h, span->resolution) : h;
+#endif
         model_state_within(span, h, &there, at);
         if (!model_counts(&there, at, event)) {
             continue;
@@ -316,10 +320,12 @@ static void model_remember(model_run *run, const real *x, const int *met)
         model_watch(run, x, values);
     }
     for (event = 0; event < @watched@; ++event) {
-        if (met[event]) {
+        /* A reset may have moved it away from 0. */
+        const int is_away = event < MODEL_EVENTS && FBINT_FABS(values[event]) > FBINT_FABS(changes[event]);
+        if (met[event] && !is_away) {
             run->has_met[event] = 1;
             run->sides[event] = event < MODEL_EVENTS ? changes[event] : R(1.0);
-        } else if (!run->has_met[event] || values[event] * run->sides[event] > R(0.0)) {
+        } else if (met[event] || !run->has_met[event] || values[event] * run->sides[event] > R(0.0)) {
             run->has_met[event] = 0;
             run->sides[event] = values[event];
         }

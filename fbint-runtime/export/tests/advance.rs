@@ -77,6 +77,36 @@ fn events_are_those_of_rust() {
     assert!((end[0] - run.time).abs() < 1e-12 && rows.len() < 4000);
 }
 
+/// A reset that moves its own event function away from 0, and a section where another event resets: rounding decides whether it is passed.
+const KICKED: &str = "
+#[feedback_system(
+    coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + g * q, default(g = 9.81), start(q = 1, p = 0),
+    event(kick = p, reset(p = 0.5)), event(floor = q, falling, reset(p = -0.8 * p)), section(up = q, rising),
+)]
+struct Kicked { g: f64 }";
+
+#[test]
+fn resets_may_end_elsewhere_and_at_sections() {
+    if compiler().is_none() {
+        return;
+    }
+    let (rows, events) = printed(KICKED, &[9.81], &[1.0, 0.0], ["0.001", "2000"]);
+    let run = run_of(KICKED, &[1.0, 0.0], Settings::new(Method::Rk4 { h: 1e-3 }, 2.0));
+    let expected: Vec<_> = run.events.iter().filter(|event| event.name != "up").collect();
+    let found: Vec<_> = events.iter().filter(|(name, _)| name != "up").collect();
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    assert!(found.iter().filter(|(name, _)| name == "kick").count() > 5);
+    for ((name, time), expected) in found.iter().zip(expected) {
+        assert!(
+            *name == expected.name && (time - expected.time).abs() < 1e-12,
+            "{name} at {time}, not {}",
+            expected.time
+        );
+    }
+    let end = rows.last().expect("a row");
+    assert!(end[1..].iter().zip(&run.state).all(|(one, other)| (one - other).abs() < 1e-11), "{end:?} {:?}", run.state);
+}
+
 /// A field of one entry: no integrals, inputs, outputs or derivatives.
 const DECAY: &str = "
 #[feedback_system(state(x), dynamics(x = -r * x), default(r = 2), start(x = 1))]

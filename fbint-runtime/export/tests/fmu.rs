@@ -21,7 +21,7 @@ const PENDULUM: &str = "
 struct Pendulum { m: f64, g: f64, l: f64 }";
 
 /// The files of an archive whose files are stored as they are.
-fn files(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
+fn files_of(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
     let number = |at: usize, length: usize| -> usize {
         archive[at..at + length].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
     };
@@ -39,7 +39,7 @@ fn files(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 /// The files of an FMU, and its token.
 fn unpacked(fmu: &[u8], folder: &Path) -> String {
-    let files = files(fmu);
+    let files = files_of(fmu);
     let description = String::from_utf8(files[0].1.clone()).expect("a text");
     for (name, bytes) in &files {
         if let Some(name) = name.strip_prefix("sources/") {
@@ -93,6 +93,45 @@ fn sources_have_no_warnings() {
                 .args(STRICT)
                 .args(["-fsyntax-only", "fmu.c", &source])
                 .current_dir(folder.path()));
+        }
+    }
+}
+
+/// Names that C, its headers, CMake or the templates have for something else; comments and numbers that C and XML write in other ways.
+#[test]
+fn names_and_texts_may_be_those_of_others() {
+    let Some(compiler) = compiler() else { return };
+    let parameters = "double NULL errno y0 j1 INFINITY I main FLT_MAX model_a hostile_a \u{3b8}";
+    for name in ["Math", "Fmu", "Test", "State", "ModelCar", "Hostile", "F"] {
+        let listed = |form: fn(&str) -> String| parameters.split(' ').map(form).collect::<String>();
+        let text = format!(
+            "/// A mass & a spring, <\"as is\">, /* in */ a comment /*/
+            #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + q.powi(2){} / 2, input(u), force(p = u),
+            output(f = q), event(g = q))] struct {name} {{ {} }}",
+            listed(|name| format!(" * {name}")),
+            listed(|name| format!("{name}: f64, ")),
+        );
+        let models = models(&text).expect("a model");
+        let export = Export::new(&models[0], &[f64::INFINITY; 12], &[1.0, 0.0, 0.0]);
+        let folder = tempdir().expect("a folder");
+        for file in [export.c(), export.casadi()].concat() {
+            fs::write(folder.path().join(&file.name), file.text).expect("a file");
+        }
+        let files = ["", "_casadi"].map(|ending| format!("{}{ending}.c", export.prefix()));
+        run(Command::new(compiler)
+            .args(STRICT)
+            .args(["-fsyntax-only", "main.c"])
+            .args(&files)
+            .current_dir(folder.path()));
+        let cpp =
+            ["-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", "-fsyntax-only", &files[0]];
+        run(Command::new(compiler).args(cpp).current_dir(folder.path()));
+        for version in [Version::Two, Version::Three] {
+            let fmu = export.fmu(version).expect("an FMU");
+            assert_eq!(fmu.without_binary, None, "{name}");
+            let description = String::from_utf8(files_of(&fmu.archive)[0].1.clone()).expect("a text");
+            let about = "description=\"A mass &amp; a spring, &lt;&quot;as is&quot;&gt;, /* in */ a comment /*/\"";
+            assert!(description.contains(about) && description.contains("start=\"INF\""), "{description}");
         }
     }
 }
