@@ -58,7 +58,10 @@ impl Export<'_> {
         }
         document("fmiModelDescription", about, |xml| {
             let varies = ("canHandleVariableCommunicationStepSize", "true".to_owned());
-            for (kind, more) in [("ModelExchange", None), ("CoSimulation", Some(varies))] {
+            // The sides of event functions are those at the end of the last step. FMI 2.0 has this where it is not denied.
+            let notices = ("needsCompletedIntegratorStep", (self.watched() > 0).to_string());
+            let notices = (!is_two).then_some(notices);
+            for (kind, more) in [("ModelExchange", notices), ("CoSimulation", Some(varies))] {
                 let abilities = self.abilities(version).into_iter().chain(more).collect();
                 match version {
                     Version::Two => element(xml, kind, abilities, |xml| {

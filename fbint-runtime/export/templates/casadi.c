@@ -1,8 +1,9 @@
 /* written by fbint @version@
  *
  * Functions that `casadi.external` loads from a library: `f` gives the rates of x from x, u and p, `g` the outputs and `F` the integrals.
- * There are their Jacobians, products with them from either side, and derivatives of the latter, which Hessians are made of. All are exact
- * but these last, which are central differences of exact products. acados takes `f` as `expl_ode_fun`, and `expl_vde_forw`. */
+ * There are their Jacobians, products with them from either side, and derivatives of the products, which Hessians and sensitivities of
+ * integrators take. All are exact but these last, which are central differences of exact products. acados takes `f` as `expl_ode_fun`, and
+ * `expl_vde_forw`. */
 #include <math.h>
 #include <string.h>
 
@@ -189,20 +190,31 @@ FUNCTION(F, "integrals", MODEL_INTEGRALS, @integral_room@, model_integrals)
     }
 
 @jacobians@
-/* One direction forward: res[0] = Df v for the seeds of x, u and p behind the result of the function. */
-#define FORWARD(function, count, room, source) \
+typedef void tangent(const model_system *, const real *, const model_direction *, real *, real *);
+typedef void adjoint(const model_system *, const real *, const real *, real *);
+
+/* Df v for the seeds of x, u and p, at a point that `prepare_at` describes. */
+static void product(const casadi_real **arguments, const casadi_real **directions, real part, const casadi_real **seeds,
+    tangent *source, real *change)
+{
+    given given;
+    model_direction direction;
+    real result[@most_room@];
+    prepare_at(&given, arguments, directions, part);
+    get(seeds[0], direction.x, MODEL_STATES);
+    get(seeds[1], direction.u, MODEL_INPUTS);
+    get(seeds[2], direction.p, MODEL_PARAMETERS);
+    model_prepare_direction(&given.parameters, &given.system, &direction);
+    source(&given.system, given.x, &direction, result, change);
+}
+
+/* One direction forward: the seeds are behind the result of the function. */
+#define FORWARD(function, count, source) \
     CASADI_EXPORT int fwd1_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
     { \
-        given given; \
-        model_direction direction; \
-        real result[room], change[room]; \
+        real change[@most_room@]; \
         (void)iw, (void)w, (void)mem; \
-        prepare(&given, arg); \
-        get(arg[4], direction.x, MODEL_STATES); \
-        get(arg[5], direction.u, MODEL_INPUTS); \
-        get(arg[6], direction.p, MODEL_PARAMETERS); \
-        model_prepare_direction(&given.parameters, &given.system, &direction); \
-        source##_tangent(&given.system, given.x, &direction, result, change); \
+        product(arg, 0, 0, arg + 4, source##_tangent, change); \
         put(change, res[0], count); \
         return 0; \
     } \
@@ -241,8 +253,6 @@ FUNCTION(F, "integrals", MODEL_INTEGRALS, @integral_room@, model_integrals)
         return input_sparsity(place); \
     }
 
-typedef void adjoint(const model_system *, const real *, const real *, real *);
-
 static real largest_of(const casadi_real *at, const casadi_real *direction, int count, real largest)
 {
     int i;
@@ -253,22 +263,44 @@ static real largest_of(const casadi_real *at, const casadi_real *direction, int 
     return largest;
 }
 
-/* The change of Df^T w along directions of x, u, p and w: central differences of the exact product. */
+/* The part of directions of x, u and p by which differences are taken, or 0 if all are 0. */
+static real part_of(const casadi_real **arg, const casadi_real **directions)
+{
+    real fastest = largest_of(arg[0], directions[0], MODEL_STATES, 0);
+    fastest = largest_of(arg[1], directions[1], MODEL_INPUTS, fastest);
+    fastest = largest_of(arg[2], directions[2], MODEL_PARAMETERS, fastest);
+    return fastest > 0 ? (real)6e-6 / fastest : 0;
+}
+
+/* The change of Df v along directions of x, u, p and v: central differences of the exact product. */
+static void change_of_tangent(const casadi_real **arg, tangent *source, int count, real *result)
+{
+    const casadi_real **const directions = arg + 8;
+    const real part = part_of(arg, directions);
+    real above[@most_room@], below[@most_room@];
+    int i;
+    product(arg, 0, 0, arg + 12, source, result);
+    if (part > 0) {
+        product(arg, directions, part, arg + 4, source, above);
+        product(arg, directions, -part, arg + 4, source, below);
+        for (i = 0; i < count; ++i) {
+            result[i] += (above[i] - below[i]) / (2 * part);
+        }
+    }
+}
+
+/* The change of Df^T w along directions of x, u, p and w, likewise. */
 static void change_of_adjoint(const casadi_real **arg, adjoint *source, int count, real *result)
 {
     const casadi_real **const directions = arg + 8;
-    real weights[@most_room@], below[@unknown_room@], fastest;
+    const real part = part_of(arg, directions);
+    real weights[@most_room@], above[@unknown_room@], below[@unknown_room@];
     given given;
     int i;
     prepare(&given, arg);
     get(arg[12], weights, count);
     source(&given.system, given.x, weights, result);
-    fastest = largest_of(arg[0], directions[0], MODEL_STATES, 0);
-    fastest = largest_of(arg[1], directions[1], MODEL_INPUTS, fastest);
-    fastest = largest_of(arg[2], directions[2], MODEL_PARAMETERS, fastest);
-    if (fastest > 0) {
-        const real part = (real)6e-6 / fastest;
-        real above[@unknown_room@];
+    if (part > 0) {
         get(arg[4], weights, count);
         prepare_at(&given, arg, directions, part);
         source(&given.system, given.x, weights, above);
@@ -280,8 +312,26 @@ static void change_of_adjoint(const casadi_real **arg, adjoint *source, int coun
     }
 }
 
-/* The same as a function: the arguments and results of adj1, then a direction of each argument. */
+/* The same as functions: the arguments and results of fwd1 or adj1, then a direction of each argument. */
 #define SECOND(function, count, source) \
+    CASADI_EXPORT int fwd1_fwd1_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
+    { \
+        real result[@most_room@]; \
+        (void)iw, (void)w, (void)mem; \
+        change_of_tangent(arg, source##_tangent, count, result); \
+        put(result, res[0], count); \
+        return 0; \
+    } \
+    WORK(fwd1_fwd1_##function, 15, 1) \
+    CASADI_EXPORT const casadi_int *fwd1_fwd1_##function##_sparsity_in(casadi_int place) \
+    { \
+        const casadi_int input = place % 4; \
+        return input < 3 ? input_sparsity(input) : function##_result; \
+    } \
+    CASADI_EXPORT const casadi_int *fwd1_fwd1_##function##_sparsity_out(casadi_int place) \
+    { \
+        return place == 0 ? function##_result : 0; \
+    } \
     CASADI_EXPORT int fwd1_adj1_##function(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) \
     { \
         real result[@unknown_room@]; \
@@ -304,7 +354,7 @@ static void change_of_adjoint(const casadi_real **arg, adjoint *source, int coun
     }
 
 #define BOTH(function, count, room, source) \
-    FORWARD(function, count, room, source) \
+    FORWARD(function, count, source) \
     REVERSE(function, count, room, source) \
     SECOND(function, count, source)
 BOTH(f, MODEL_STATES, @state_room@, model_vector_field)

@@ -96,6 +96,30 @@ def test_events_reset_and_end(fbint, ball, version, kind):
     assert abs(found["u"] + 0.5 * found["q"]).max() < 1e-15 and (found["height"] == found["q"]).all()
 
 
+# A ball that is thrown up from the floor: its event function is 0 where it begins.
+THROWN = """
+#[feedback_system(
+    coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + g * q, default(g = 9.81), start(q = 0, p = 2),
+    event(floor = q, falling, reset(p = -0.8 * p)), section(up = q, rising),
+)]
+struct Thrown { g: f64 }
+"""
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+@pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])
+def test_events_may_begin_at_zero(fbint, tmp_path, version, kind):
+    fmpy = pytest.importorskip("fmpy")
+    (tmp_path / "thrown.rs").write_text(THROWN, encoding="utf-8")
+    folder = fbint("export", "thrown.rs", "--fmu", "t.fmu", "--fmi", version)
+    found = simulated(fmpy, folder / "t.fmu", kind, ["q", "p"], stop_time=0.6, output_interval=0.05, relative_tolerance=1e-12)
+    # The first flight takes 2 v / g, and the next begins with 0.8 v.
+    v, g = 2.0, 9.81
+    later = 0.6 - 2 * v / g
+    assert abs(found["q"][-1] - (0.8 * v * later - g * later**2 / 2)) < 1e-9
+    assert abs(found["p"][-1] - (0.8 * v - g * later)) < 1e-9
+
+
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_laws_apply_until_inputs_are_set(fbint, tmp_path, version):
     fmpy = pytest.importorskip("fmpy")
@@ -424,6 +448,29 @@ def well(fbint, tmp_path):
     """The folder with the functions of a model in a well."""
     (tmp_path / "well.rs").write_text(WELL, encoding="utf-8")
     return fbint("export", "well.rs", "--casadi", "casadi") / "casadi"
+
+
+@pytest.mark.parametrize("method", ["cvodes", "idas"])
+def test_integrators_of_casadi_have_sensitivities(well, method):
+    """They take derivatives of products with Jacobians."""
+    casadi = pytest.importorskip("casadi")
+    field = casadi.external("f", library(well))
+    x, u, p = casadi.MX.sym("x", 4), casadi.MX.sym("u"), casadi.MX.sym("p", 2)
+    system = {"x": x, "p": casadi.vertcat(u, p), "ode": field(x, u, p)}
+    integrator = casadi.integrator("flow", method, system, 0, 0.5, {"abstol": 1e-12, "reltol": 1e-12})
+    every = casadi.vertcat(x, u, p)
+    end = integrator(x0=x, p=casadi.vertcat(u, p))["xf"]
+    weights = casadi.DM([1, -2, 0, 3])
+    flow = casadi.Function("flow", [x, u, p], [end, casadi.jacobian(end, every), casadi.gradient(casadi.dot(weights, end), every)])
+    at = numpy.array([0.4, -0.3, 0.0, 0.1, 0.7, 1.5, 2.0])
+
+    def evaluated(point):
+        return [numpy.array(result) for result in flow(point[:4], point[4], point[5:])]
+
+    _, jacobian, gradient = evaluated(at)
+    columns = [(evaluated(at + one)[0] - evaluated(at - one)[0])[:, 0] / 2e-4 for one in 1e-4 * numpy.eye(7)]
+    assert abs(jacobian - numpy.array(columns).T).max() < 1e-6
+    assert abs(gradient[:, 0] - jacobian.T @ numpy.array(weights)[:, 0]).max() < 1e-6
 
 
 def test_acados_gets_the_rates_of_sensitivities(well):
