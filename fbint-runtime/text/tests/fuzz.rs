@@ -121,3 +121,20 @@ fn sums_that_cancel_while_they_are_lowered_are_zero() {
         assert!(models(&text).is_ok(), "{text}\n{}", models(&text).unwrap_err());
     }
 }
+
+/// Numbers of which nothing but the last digits is left, once the sum that they stand in is a term of another one, or nothing at all.
+#[test]
+fn numbers_that_cancel_in_a_sum_of_sums_are_no_bug() {
+    for number in ["PI - 3.141592653589793", "2.sqrt() - 1.4142135623730951", "1.exp() - 2.718281828459045"] {
+        for declaration in [
+            format!("velocities(v), lagrangian = v.powi(2) + v.powi(2) * (({number}) - 1)"),
+            format!(
+                "velocities(v), kinematics(x = v * (1 + ({number}).powi(2)).sqrt()), lagrangian = v.powi(2) / 2 - x.exp()"
+            ),
+            format!("momenta(p), hamiltonian = (p.powi(2) + x.powi(2)) / 2 + p.powi(2) * (({number}) - 0.5)"),
+        ] {
+            let text = format!("#[feedback_system(coordinates(x), {declaration}, derivatives)] struct S;");
+            assert!(models(&text).is_ok(), "{text}\n{}", models(&text).unwrap_err());
+        }
+    }
+}

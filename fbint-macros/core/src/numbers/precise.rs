@@ -5,7 +5,7 @@
 //! larger than the range of a double count as undefined, which also bounds the time that elementary functions take; smaller
 //! ones are 0 within their bound.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -14,11 +14,12 @@ use std::thread::LocalKey;
 use astro_float_num::{BigFloat, Consts, NAN, RoundingMode, Sign, WORD_BIT_SIZE};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Signed, ToPrimitive};
+use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::derivative::evaluated;
 use super::number::{Number, Numeric};
 use super::power;
+use super::scaled::power_of_two;
 use crate::expression::work::{PRECISE, PRECISE_FUNCTION, spend};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -28,6 +29,8 @@ const PRECISION: usize = 256;
 const ROUNDING: RoundingMode = RoundingMode::ToEven;
 /// The relative error of an operation: a few bits more than the unit of rounding, for what the first order leaves out.
 const UNIT: f64 = 5.5e-76;
+/// The relative error of an operation of doubles.
+const UNIT_OF_DOUBLES: f64 = 4.0 * f64::EPSILON;
 /// Binary exponents beyond this in size are out of range.
 const LARGEST_EXPONENT: i32 = 1000;
 /// The part below the range.
@@ -36,6 +39,8 @@ const TINY: f64 = 1e-300;
 const LARGEST_ARGUMENT: i32 = 10;
 
 thread_local! {
+    /// The relative error that an operation adds to the bound.
+    static UNIT_OF_BOUNDS: Cell<f64> = const { Cell::new(UNIT) };
     /// Digits of pi and of logarithms, computed once.
     static CONSTANTS: RefCell<Consts> = RefCell::new(Consts::new().expect("there is memory for a few digits"));
     /// Values of functions, which every program of a model and its derivation take at the same points.
@@ -69,6 +74,19 @@ fn known<K: Clone + Eq + Hash, V: Clone>(
     value
 }
 
+/// Lets the bounds of all that is computed here grow as if every operation rounded as doubles do.
+pub(crate) fn bounded_like_doubles<T>(compute: impl FnOnce() -> T) -> T {
+    struct Restored;
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            UNIT_OF_BOUNDS.set(UNIT);
+        }
+    }
+    let _restored = Restored;
+    UNIT_OF_BOUNDS.set(UNIT_OF_DOUBLES);
+    compute()
+}
+
 /// A number of 256 bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Real {
@@ -87,7 +105,7 @@ impl Real {
         spend(PRECISE);
         // Of what is larger than any double, no error has a bound.
         let size = size(&value);
-        let rounding = if size < f64::MAX { UNIT * size } else { f64::INFINITY };
+        let rounding = if size < f64::MAX { UNIT_OF_BOUNDS.get() * size } else { f64::INFINITY };
         Self { value, error: inherited + rounding }
     }
 
@@ -113,6 +131,19 @@ impl Real {
     /// The nearest double, up to its last bits.
     pub(crate) fn to_f64(&self) -> f64 {
         nearest(&self.value)
+    }
+
+    /// The number itself, 0 where it may be 0; `None` if it is not finite.
+    pub(crate) fn nearest_rational(&self) -> Option<BigRational> {
+        if !self.is_nonzero() {
+            return self.error.is_finite().then(BigRational::zero);
+        }
+        let (words, _, _, exponent, _) = self.value.as_raw_parts()?;
+        let digits: Vec<u32> = words.iter().flat_map(|word| [*word as u32, (*word >> 32) as u32]).collect();
+        let sign = if self.value.is_negative() { num_bigint::Sign::Minus } else { num_bigint::Sign::Plus };
+        let fraction = BigRational::from_integer(BigInt::from_slice(sign, &digits));
+        let places = i64::from(exponent) - i64::try_from(words.len() * WORD_BIT_SIZE).ok()?;
+        Some(fraction * power_of_two(places))
     }
 
     /// Returns `true` if the number is a power of two or its opposite, by which products are exact: minus the sign of something cancels another sign.
@@ -366,7 +397,11 @@ impl Number for Real {
         if denominator.is_one() {
             return integer(numerator);
         }
-        known(&QUOTIENTS, &(numerator.clone(), denominator.clone()), || quotient(numerator, denominator))
+        let compute = || quotient(numerator, denominator);
+        if UNIT_OF_BOUNDS.get() > UNIT {
+            return compute();
+        }
+        known(&QUOTIENTS, &(numerator.clone(), denominator.clone()), compute)
     }
 
     fn pi() -> Self {

@@ -56,6 +56,8 @@ pub(crate) struct Lowering<'a> {
     bound: BTreeMap<Symbol, Monomial>,
     /// The expressions lowered since a symbol was last bound.
     lowered: Results<Monomial>,
+    /// The expressions without symbols.
+    pub(super) constants: Results<bool>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
     /// Those sums by the factors of their first terms and of their second ones, for look-up alone.
@@ -79,6 +81,7 @@ impl<'a> Lowering<'a> {
             kinds: Vec::new(),
             bound: BTreeMap::new(),
             lowered: Results::default(),
+            constants: Results::default(),
             sums: HashMap::new(),
             sums_that_begin: HashMap::new(),
         }
@@ -190,10 +193,10 @@ impl<'a> Lowering<'a> {
             }
             Expression::Pi => Monomial::value(self.builder.constant(std::f64::consts::PI)),
             Expression::Symbol(symbol) => self.symbol(*symbol),
-            Expression::Sum(terms) => {
+            Expression::Sum(terms) => self.constant_sum(expression).unwrap_or_else(|| {
                 let terms = terms.iter().map(|term| self.monomial(term)).collect();
                 self.sum_in(TermOrder::Written, terms)
-            }
+            }),
             Expression::Product(factors) => {
                 let product = factors.iter().fold(Monomial::one(), |product, factor| {
                     let factor = self.monomial(factor);
