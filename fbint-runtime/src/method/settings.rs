@@ -98,7 +98,8 @@ pub enum Method {
     },
     /// Taylor's method, for errors near rounding: each step is a polynomial whose order follows from the tolerance, 20 at 1e-15 and 12 at
     /// 1e-9, and which is known all along the step. Sums are compensated. For systems with the key `taylor` whose field is smooth, without
-    /// gains, and with inputs from a table, held or linear, if it has any; see [`TaylorSystem`](crate::TaylorSystem).
+    /// gains, and with inputs from a table, held or linear, if it has any; see [`TaylorSystem`](crate::TaylorSystem). From where a motion
+    /// slides along a switch, as a body that sticks does, DOP853 makes the steps with the same tolerance, which is then at least 1e-13.
     Taylor {
         /// The largest part of the size of each variable that a step may err by.
         tolerance: f64,

@@ -98,6 +98,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Parts for VectorParts<'_, 
         let (field, start, facts) = (&*field, start.map_or(self.start, from_slice), system.facts());
         let lander = projection.map(|of| Lander::new(Projector::new(*system, &start, from_slice(run.targets()), of)));
         let ends = StepEnds { facts, lander, kept };
+        *stepping = stepping.on_sides(sides);
         let mut stepper = stepping.stepper(*system, field, start, control, ends)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), *interval);
         run.follow(&mut *stepper, &pace, &|state| {

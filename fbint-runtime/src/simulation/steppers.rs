@@ -5,6 +5,7 @@ use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
 use super::taylor_steps::{TaylorSteps, without_series};
 use crate::error::Error;
 use crate::field::Field;
+use crate::field::sides::Side;
 use crate::hold::projection::Lander;
 use crate::method::advance::{Advance, Explicit, Geometric};
 use crate::method::gauss::{Coefficients, GaussMethod};
@@ -16,6 +17,9 @@ use crate::numbers::entries::Entries;
 use crate::stages::step_size::StepLimits;
 use crate::stages::tolerance::Tolerance;
 use crate::system::{FeedbackSystem, NOT_GENERATED, Vector};
+
+/// The least relative tolerance of DOP853 in the place of Taylor's method.
+const LEAST_TOLERANCE: f64 = 1e-13;
 
 /// The settings of a method that a simulation changes.
 pub(super) struct StepControl<'m, V> {
@@ -41,6 +45,17 @@ impl<V: Entries<f64>> StepControl<'_, V> {
 }
 
 impl Stepping {
+    /// The steps from where switches are held on these sides. A field that slides along switches has no Taylor series: from there on, DOP853
+    /// makes the steps with the same tolerance.
+    pub(super) fn on_sides(self, sides: &[Side]) -> Self {
+        match self {
+            Self::Taylor { tolerance } if sides.contains(&Side::Sliding) => {
+                Self::Controlled { method: ErrorControl::Dop853, tolerances: (tolerance.max(LEAST_TOLERANCE), None) }
+            }
+            _ => self,
+        }
+    }
+
     /// The stepper.
     pub(super) fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
         self,

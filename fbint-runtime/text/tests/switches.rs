@@ -100,3 +100,33 @@ fn friction_and_stops_act_on_their_side() {
         assert!((beyond[0] - expected).abs() < 1e-7, "{beyond:?} {expected}");
     }
 }
+
+/// Both sides of a switch lead back to it: the motion sticks or slides, by Taylor's method, which has no series there, as by the others.
+#[test]
+fn motions_slide_by_every_method() {
+    let methods = [
+        Method::Rk4 { h: 1e-3 },
+        Method::Dop853 { rtol: 1e-11, atol: Some(1e-11) },
+        Method::Taylor { tolerance: 1e-12 },
+        Method::Taylor { tolerance: 1e-15 },
+    ];
+    let block = "#[feedback_system(coordinates(x), velocities(v), lagrangian = v.powi(2) / 2, force(v = -v.signum()))] struct S;";
+    let law = "#[feedback_system(coordinates(x), velocities(v), input(c = -v.signum()), lagrangian = v.powi(2) / 2, force(v = c))] struct S;";
+    let pushed = "#[feedback_system(coordinates(x), velocities(v), time(t), lagrangian = v.powi(2) / 2, force(v = t - v.signum()))] struct S;";
+    let mode = "#[feedback_system(state(x, v), dynamics(x = v, v = -(x + v).signum()))] struct S;";
+    // The mode begins to slide at x = 1 - t^2 / 2 = t, where x' = -x from then on.
+    let begin = 3.0_f64.sqrt() - 1.0;
+    for method in methods {
+        for (text, start, until, expected) in [
+            (block, &[0.0, 1.0, 0.0][..], 1.5, [0.5, 0.0]),
+            (law, &[0.0, 1.0, 0.0], 1.5, [0.5, 0.0]),
+            (pushed, &[0.0, 0.0, 0.0, 0.0], 3.0, [8.0 / 6.0, 2.0]),
+            (mode, &[1.0, 0.0], 3.0, [1.0, -1.0].map(|sign| sign * begin * (begin - 3.0).exp())),
+        ] {
+            let end = run(text, start, method, until);
+            for (obtained, expected) in end.iter().zip(expected) {
+                assert!((obtained - expected).abs() < 1e-6, "{method:?} {text}: {end:?} {expected:?}");
+            }
+        }
+    }
+}
