@@ -47,21 +47,87 @@ VELOCITIES = [
     [0.00276725, -0.00170702, -0.00136504],
 ]
 
-PENDULUM = """
-#[feedback_system(coordinates(a), momenta(p), hamiltonian = p.powi(2) / 2 - 9.81 * a.cos(), start(a = 2, p = 0))]
-struct Pendulum;
-"""
 
-DOUBLE_PENDULUM = """
-#[feedback_system(
-    coordinates(a, b),
-    momenta(p, r),
-    hamiltonian = (p.powi(2) + 2 * r.powi(2) - 2 * p * r * (a - b).cos()) / (2 * (1 + (a - b).sin().powi(2)))
-        - 2 * 9.81 * a.cos() - 9.81 * b.cos(),
-    start(a = 1, b = 0.5, p = 0, r = 0),
-)]
-struct DoublePendulum;
-"""
+class Problem:
+    """A Hamiltonian: its text, the end, the longest step of a method with a fixed step, the start, and the energy by heyoka's expressions."""
+
+    def __init__(self, text, until, longest, coordinates, start, energy):
+        self.text, self.until, self.longest = text, until, longest
+        self.coordinates, self.start, self.energy = coordinates, start, energy
+
+
+def declared(declaration):
+    return f"#[feedback_system({declaration})] struct Problem;"
+
+
+def pendulum():
+    text = declared("coordinates(a), momenta(p), hamiltonian = p.powi(2) / 2 - 9.81 * a.cos(), start(a = 2, p = 0)")
+    energy = lambda heyoka, q, p: p[0] ** 2 / 2.0 - 9.81 * heyoka.cos(q[0])
+    return Problem(text, 100.0, 0.8, ["a"], [2.0, 0.0], energy)
+
+
+def henon_heiles():
+    start = [0.0, 0.1, 0.4894300177759109, 0.0]
+    text = declared(
+        "coordinates(x, y), momenta(p, r), hamiltonian = (p.powi(2) + r.powi(2) + x.powi(2) + y.powi(2)) / 2"
+        f" + x.powi(2) * y - y.powi(3) / 3, start(x = {start[0]}, y = {start[1]}, p = {start[2]}, r = {start[3]})"
+    )
+
+    def energy(heyoka, q, p):
+        squares = p[0] ** 2 + p[1] ** 2 + q[0] ** 2 + q[1] ** 2
+        return squares / 2.0 + q[0] ** 2 * q[1] - q[1] ** 3 / 3.0
+
+    return Problem(text, 1000.0, 0.8, ["x", "y"], start, energy)
+
+
+def kepler():
+    start = [0.5, 0.0, 0.0, math.sqrt(3.0)]
+    text = declared(
+        "coordinates(x, y), momenta(p, r), hamiltonian = (p.powi(2) + r.powi(2)) / 2 - 1 / (x.powi(2) + y.powi(2)).sqrt(),"
+        f" start(x = {start[0]}, y = {start[1]}, p = {start[2]}, r = {start[3]!r})"
+    )
+    energy = lambda heyoka, q, p: (p[0] ** 2 + p[1] ** 2) / 2.0 - (q[0] ** 2 + q[1] ** 2) ** -0.5
+    return Problem(text, 200.0 * math.pi, 0.4, ["x", "y"], start, energy)
+
+
+def double_pendulum():
+    text = declared(
+        "coordinates(a, b), momenta(p, r),"
+        " hamiltonian = (p.powi(2) + 2 * r.powi(2) - 2 * p * r * (a - b).cos()) / (2 * (1 + (a - b).sin().powi(2)))"
+        " - 2 * 9.81 * a.cos() - 9.81 * b.cos(), start(a = 1, b = 0.5, p = 0, r = 0)"
+    )
+
+    def energy(heyoka, q, p):
+        between = q[0] - q[1]
+        kinetic = (p[0] ** 2 + 2.0 * p[1] ** 2 - 2.0 * p[0] * p[1] * heyoka.cos(between)) / (
+            2.0 * (1.0 + heyoka.sin(between) ** 2)
+        )
+        return kinetic - 2.0 * 9.81 * heyoka.cos(q[0]) - 9.81 * heyoka.cos(q[1])
+
+    return Problem(text, 20.0, 0.4, ["a", "b"], [1.0, 0.5, 0.0, 0.0], energy)
+
+
+def fput():
+    """Masses in a row between springs that are not linear (Fermi, Pasta, Ulam and Tsingou)."""
+    count = 32
+    mode = [math.sin(math.pi * (i + 1) / (count + 1)) for i in range(count)]
+    names = [f"q{i}" for i in range(count)]
+    ends = ["0", *names, "0"]
+    stretches = [f"({after} - {before})" for before, after in zip(ends, ends[1:])]
+    momenta = [f"p{i}" for i in range(count)]
+    kinetic = " + ".join(f"{name}.powi(2) / 2" for name in momenta)
+    potential = " + ".join(f"{stretch}.powi(2) / 2 + {stretch}.powi(3) / 12" for stretch in stretches)
+    start = ", ".join([f"{name} = {entry!r}" for name, entry in zip(names, mode)] + [f"{name} = 0" for name in momenta])
+    text = declared(
+        f"coordinates({', '.join(names)}), momenta({', '.join(momenta)}), hamiltonian = {kinetic} + {potential}, start({start})"
+    )
+
+    def energy(heyoka, q, p):
+        stretches = [q[0], *[after - before for before, after in zip(q, q[1:])], -q[-1]]
+        springs = [stretch**2 / 2.0 + stretch**3 / 12.0 for stretch in stretches]
+        return heyoka.sum([entry**2 / 2.0 for entry in p] + springs)
+
+    return Problem(text, 1000.0, 0.4, names, mode + [0.0] * count, energy)
 
 
 def vector(numbers):
@@ -75,22 +141,30 @@ def planets():
     potential = [f"- {G!r} * {MASSES[i]!r} * {MASSES[j]!r} / (q{i} - q{j}).norm()" for i, j in pairs]
     momenta = [[MASSES[i] * rate for rate in VELOCITIES[i]] for i in bodies]
     start = [f"q{i} = {vector(POSITIONS[i])}, p{i} = {vector(momenta[i])}" for i in bodies]
-    return f"""
-#[feedback_system(
-    coordinates({", ".join(f"q{i}: [3]" for i in bodies)}),
-    momenta({", ".join(f"p{i}: [3]" for i in bodies)}),
-    hamiltonian = {" + ".join(kinetic)} {" ".join(potential)},
-    start({", ".join(start)}),
-)]
-struct OuterPlanets;
-"""
+    text = declared(
+        f"coordinates({', '.join(f'q{i}: [3]' for i in bodies)}), momenta({', '.join(f'p{i}: [3]' for i in bodies)}),"
+        f" hamiltonian = {' + '.join(kinetic)} {' '.join(potential)}, start({', '.join(start)})"
+    )
+
+    def energy(heyoka, q, p):
+        square = lambda entries: heyoka.sum([entry**2 for entry in entries])
+        terms = [square(p[3 * i : 3 * i + 3]) / (2.0 * MASSES[i]) for i in bodies]
+        for i, j in pairs:
+            between = [q[3 * i + axis] - q[3 * j + axis] for axis in range(3)]
+            terms.append(-G * MASSES[i] * MASSES[j] / heyoka.sqrt(square(between)))
+        return heyoka.sum(terms)
+
+    flat = [entry for body in [*POSITIONS, *momenta] for entry in body]
+    return Problem(text, 200_000.0, 1_600.0, [f"q{i}" for i in bodies], flat, energy)
 
 
-# The text, the end, and the longest step of a method with a fixed step.
 PROBLEMS = {
-    "pendulum": (PENDULUM, 100.0, 0.8),
-    "double pendulum": (DOUBLE_PENDULUM, 20.0, 0.4),
-    "outer planets": (planets(), 200_000.0, 1_600.0),
+    "pendulum": pendulum(),
+    "Hénon-Heiles": henon_heiles(),
+    "Kepler, e = 0.5": kepler(),
+    "double pendulum": double_pendulum(),
+    "outer planets": planets(),
+    "FPUT of 32": fput(),
 }
 
 
@@ -100,44 +174,19 @@ class OfHeyoka:
     def __init__(self, name, **settings):
         import heyoka
 
-        if name == "outer planets":
-            self.coordinates = [heyoka.expression(f"q{i}{axis}") for i in range(6) for axis in "xyz"]
-            self.momenta = [heyoka.expression(f"p{i}{axis}") for i in range(6) for axis in "xyz"]
-            momenta = [MASSES[i] * rate for i in range(6) for rate in VELOCITIES[i]]
-            start = [place for body in POSITIONS for place in body] + momenta
-        elif name == "pendulum":
-            self.coordinates, self.momenta, start = [heyoka.expression("a")], [heyoka.expression("p")], [2.0, 0.0]
-        else:
-            self.coordinates, self.momenta = list(heyoka.make_vars("a", "b")), list(heyoka.make_vars("p", "r"))
-            start = [1.0, 0.5, 0.0, 0.0]
-        system = heyoka.hamiltonian(self.energy(name, heyoka), self.coordinates, self.momenta)
+        problem = PROBLEMS[name]
+        self.count = len(problem.start) // 2
+        coordinates, momenta = ([heyoka.expression(f"{kind}{i}") for i in range(self.count)] for kind in "qp")
+        system = heyoka.hamiltonian(problem.energy(heyoka, coordinates, momenta), coordinates, momenta)
         number = settings.get("fp_type", float)
-        self.integrator = heyoka.taylor_adaptive(system, [number(entry) for entry in start], **settings)
+        self.integrator = heyoka.taylor_adaptive(system, [number(entry) for entry in problem.start], **settings)
         self.start = self.integrator.state.copy()
-
-    def energy(self, name, heyoka):
-        q, p = self.coordinates, self.momenta
-        if name == "pendulum":
-            return p[0] ** 2 / 2.0 - 9.81 * heyoka.cos(q[0])
-        if name == "double pendulum":
-            between = q[0] - q[1]
-            kinetic = (p[0] ** 2 + 2.0 * p[1] ** 2 - 2.0 * p[0] * p[1] * heyoka.cos(between)) / (
-                2.0 * (1.0 + heyoka.sin(between) ** 2)
-            )
-            return kinetic - 2.0 * 9.81 * heyoka.cos(q[0]) - 9.81 * heyoka.cos(q[1])
-        square = lambda entries: heyoka.sum([entry**2 for entry in entries])
-        terms = [square(p[3 * i : 3 * i + 3]) / (2.0 * MASSES[i]) for i in range(6)]
-        for j in range(6):
-            for i in range(j):
-                between = [q[3 * i + axis] - q[3 * j + axis] for axis in range(3)]
-                terms.append(-G * MASSES[i] * MASSES[j] / heyoka.sqrt(square(between)))
-        return heyoka.sum(terms)
 
     def run(self, until):
         self.integrator.time = type(until)(0.0)
         self.integrator.state[:] = self.start
         outcome = self.integrator.propagate_until(until)
-        return outcome[3], self.integrator.state[: len(self.coordinates)].copy()
+        return outcome[3], self.integrator.state[: self.count].copy()
 
 
 class OfText:
@@ -146,9 +195,8 @@ class OfText:
     def __init__(self, name):
         import fbint
 
-        text, self.until, _ = PROBLEMS[name]
-        self.system = fbint.model(text)()
-        self.coordinates = [f"q{i}" for i in range(6)] if name == "outer planets" else ["a", "b"][: name.count(" ") + 1]
+        self.system = fbint.model(PROBLEMS[name].text)()
+        self.coordinates = PROBLEMS[name].coordinates
 
     def run(self, until, **settings):
         run = self.system.run(until=until, every=until, **settings)
@@ -158,7 +206,7 @@ class OfText:
 
 def first(name, module, mode):
     """The processor time to a first result, in this process."""
-    until = PROBLEMS[name][1] / 100.0
+    until = PROBLEMS[name].until / 100.0
     # fbint imports NumPy when it first returns an array, heyoka when it is imported itself.
     importlib.import_module("numpy")
     importlib.import_module(module)
@@ -214,14 +262,15 @@ def table():
 
     print("| | method | h, tolerance | first result, ms | again, ms | steps | run, ms | error | time / heyoka |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for name, (_, until, longest) in PROBLEMS.items():
+    for name, problem in PROBLEMS.items():
+        until = problem.until
         real = heyoka.real128
         exact = OfHeyoka(name, tol=real(1e-32), fp_type=real, compact_mode=True).run(real(until))[1]
         error_of = lambda end: max(abs(float(real(float(entry)) - place)) for entry, place in zip(end, exact))
         firsts = {mode: least_first(name, "heyoka", mode) for mode in MODES}
         first_of_text = least_first(name, "fbint")
         model = OfText(name)
-        own = [timed_row(model, until, setting, error_of) for setting in ladder(longest)]
+        own = [timed_row(model, until, setting, error_of) for setting in ladder(problem.longest)]
         for tolerance in TOLERANCES:
             rows = []
             for mode, settings in MODES.items():
