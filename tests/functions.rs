@@ -153,8 +153,6 @@ pub fn emitted<S: GeneratedSystem>(system: &S, question: &Question<S>) -> Result
         ("potential_gradient", prepared.potential_gradient(x, law).as_ref().to_vec()),
         ("feedback_field", feedback(x).as_ref().to_vec()),
         ("projection", prepared.projection(x, &variances, &noise, &violation).as_ref().to_vec()),
-        ("squared_gradients", prepared.squared_gradients(x).as_ref().to_vec()),
-        ("reaction_field", prepared.reaction_field(x).as_ref().to_vec()),
         ("euler_step", euler.as_ref().to_vec()),
         ("rk4_step", rk4.as_ref().to_vec()),
     ])

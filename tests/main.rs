@@ -11,6 +11,7 @@ mod integration;
 mod metamorphic;
 mod prepared;
 mod programs;
+mod records;
 mod rivals;
 mod robots;
 mod scalars;

@@ -130,7 +130,6 @@ impl Oracle {
             &x + (k1 + k2 * 2.0 + k3 * 2.0 + k4) * (h / 6.0)
         });
         let (projection, gram_condition) = self.projection(question);
-        let squares = self.jacobian.row_iter().map(|row| row.norm_squared()).collect();
         let functions = [
             ("vector_field", self.field.as_slice().to_vec()),
             ("integrals", self.integrals.as_slice().to_vec()),
@@ -140,8 +139,6 @@ impl Oracle {
             ("potential_gradient", self.potential_gradient(question).as_slice().to_vec()),
             ("feedback_field", feedback.as_slice().to_vec()),
             ("projection", projection.as_slice().to_vec()),
-            ("squared_gradients", squares),
-            ("reaction_field", self.reaction_field().as_slice().to_vec()),
             ("euler_step", (x + feedback * h).as_slice().to_vec()),
         ];
         let rk4 = rk4.map(|x| ("rk4_step", x.as_slice().to_vec()));
@@ -149,16 +146,6 @@ impl Oracle {
         let condition = condition(&self.constraint_matrix);
         let other = 2e-13 + 3e-15 * condition * condition;
         (results, Tolerances { projection: other + 1e-14 * gram_condition, other })
-    }
-
-    /// -J DF^T c; 0 where X is typed.
-    fn reaction_field(&self) -> DVector<f64> {
-        let covector = self.jacobian.tr_mul(&self.multipliers);
-        let n = covector.len() / 2;
-        match self.constraint_matrix.is_empty() {
-            true => covector,
-            false => DVector::from_fn(2 * n, |i, _| if i < n { -covector[i + n] } else { covector[i - n] }),
-        }
     }
 
     /// DF^T K (F - F_target)

@@ -68,7 +68,7 @@
 //! | `libm` | elementary functions without `std` |
 //! | `ensemble` | `Ensemble`: many members at once, in the lanes of vectors and on all cores |
 //! | `lanes` | `Lanes`: several numbers side by side, without `std` |
-//! | `serde` | a [`Snapshot`], a [`Method`] and [`Settings`] can be written to files and read; a [`Run`], its samples and the [`SystemFacts`] can be written |
+//! | `serde` | a [`Snapshot`], a [`Method`] and [`Settings`] can be written to files and read; states, inputs, a [`Run`], its samples and the [`SystemFacts`] can be written |
 //! | `differential-equations` | every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, with implicit and other methods |
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -128,7 +128,7 @@ pub use field::feedback::Feedback;
 #[doc(hidden)]
 pub use field::flat::{FlatGains, FlatSignal};
 pub use field::gains::Gains;
-pub use field::policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
+pub use field::policy::{BaeChang, Diagonal, GainPolicy, Relaxation, Uniform};
 #[doc(hidden)]
 pub use field::sides::Side;
 pub use field::{Driver, TakesInput};
@@ -151,6 +151,9 @@ pub use numbers::four::FourLanes;
 #[cfg(feature = "lanes")]
 pub use numbers::lanes::Lanes;
 pub use numbers::scalar::Scalar;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub use serde;
 #[cfg(feature = "std")]
 pub use simulation::drift::{Drift, IntegralDrift, LeftOut};
 #[cfg(feature = "std")]
@@ -178,6 +181,9 @@ pub use system::dynamical_system::{DynamicalSystem, Scratch};
 #[doc(hidden)]
 pub use system::dynamical_system::{FlatSystem, with_allocated};
 pub use system::lagrangian::LagrangianSystem;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub use system::record::serialize_record;
 pub use system::short_form::ShortForm;
 #[doc(hidden)]
 pub use system::taylor::PastOrders;

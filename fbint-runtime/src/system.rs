@@ -4,6 +4,7 @@ pub(crate) mod derivatives;
 pub(crate) mod dynamical_system;
 pub(crate) mod facts;
 pub(crate) mod lagrangian;
+pub(crate) mod record;
 pub(crate) mod short_form;
 pub(crate) mod taylor;
 pub(crate) mod traits;

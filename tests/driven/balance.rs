@@ -103,9 +103,8 @@ fn feedback_does_not_move_the_time() {
     let rates = [
         Feedback::new(&system, &start, Gains::uniform(20.0)).unwrap().value(&elsewhere),
         Feedback::new(&system, &start, Gains::relaxation(0.1)).unwrap().value(&elsewhere),
-        Feedback::new(&system, &start, Gains::diagonal_scaled(3.0)).unwrap().value(&elsewhere),
     ];
-    assert_eq!(rates.map(|rate| rate[clock]), [1.0; 3]);
+    assert_eq!(rates.map(|rate| rate[clock]), [1.0; 2]);
 }
 
 /// The largest change of any integral in a run.

@@ -45,41 +45,6 @@ fn cart_and_pole_move_as_newton_says() {
     }
 }
 
-/// What constraints add is the difference from the field that the system would have without them, power included.
-#[test]
-fn reactions_are_what_constraints_add() {
-    let mut random = Random::new(11);
-    let pivot = MovingPivot { m: 1.3, l: 0.7, g: 9.81, c: 0.3, a: 0.2, omega: 2.3 };
-    let MovingPivot { m, l, g, c, a, omega } = pivot;
-    let velocities = MovingPivotVelocities { m, l, g, c, a, omega };
-    for _ in 0..STATES {
-        let x: [f64; 6] = Entries::from_fn(|_| random.between(-2.0, 2.0));
-        let [_, _, v, w, ..] = x;
-        let drag = |rates: [f64; 2]| -c * (rates[0].powi(2) + rates[1].powi(2));
-        let free = [v / m, w / m, -c * v / m, -m * g - c * w / m, 1.0, drag([v / m, w / m])];
-        assert_adds(&pivot.prepare(), &x, &free);
-        let free = [v, w, -c * v / m, -g - c * w / m, 1.0, drag([v, w])];
-        assert_adds(&velocities.prepare(), &x, &free);
-        let [q0, q1, p0, p1, t, _] = x;
-        let forces = [-p0 / 4.0, t.cos()];
-        let power = forces[0] * p0 + forces[1] * p1 + q0 * t.cos();
-        let free = [p0, p1, forces[0] - q0 - t.sin(), forces[1] - q1, 1.0, power];
-        assert_adds(&PhaseConstrained.prepare(), &x, &free);
-    }
-}
-
-/// The reactions are what is left of the field without this part of it, and they are not 0.
-#[track_caller]
-fn assert_adds<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>, free: &[f64]) {
-    let field = system.vector_field(x);
-    let expected: Vec<f64> = field.as_ref().iter().zip(free).map(|(rate, free)| rate - free).collect();
-    let obtained = system.reaction_field(x);
-    let size = field.as_ref().iter().chain(free).fold(1.0, |size: f64, rate| size.max(rate.abs()));
-    let error = obtained.as_ref().iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    assert!(error < 1e-12 * size, "{obtained:?} {expected:?}");
-    assert!(obtained.as_ref().iter().any(|entry| entry.abs() > 1e-6));
-}
-
 /// A moving pivot, as a constraint on positions with momenta, as one with velocities, and in the Lagrangian of the angle.
 #[test]
 fn a_pivot_moves_alike_in_three_declarations() {

@@ -92,7 +92,6 @@ proptest! {
         compare(&model, &other, |function, entry, value| match (function, entry) {
             ("vector_field", _) => Some(s * value),
             ("integrals" | "integrals_jacobian", entry) => Some(if is_multiple(entry) { s * value } else { value }),
-            ("squared_gradients", entry) => Some(if is_multiple(entry) { s * s * value } else { value }),
             ("multipliers", name) if name.contains("_rate") => Some(value),
             ("multipliers", _) => Some(s * value),
             ("outputs", "force") => Some(s * value),
@@ -127,9 +126,8 @@ proptest! {
         compare(&model, &other, |function, entry, value| match function {
             "vector_field" => Some(value),
             "integrals" | "integrals_jacobian" if is_scaled(entry) => Some(s * value),
-            "squared_gradients" if is_scaled(entry) => Some(s * s * value),
             "multipliers" if is_scaled(entry) => Some(value / s),
-            "integrals" | "integrals_jacobian" | "squared_gradients" | "multipliers" => Some(value),
+            "integrals" | "integrals_jacobian" | "multipliers" => Some(value),
             "outputs" if entry == "force" => Some(value / s),
             "outputs" => Some(value),
             _ => None,
@@ -280,7 +278,6 @@ fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcom
         ("potential_gradient", names(&states), at(&programs[&program::POTENTIAL_GRADIENT])),
         ("feedback_field", names(&states), at(&programs[&program::FEEDBACK_FIELD])),
         ("projection", names(&states), projection),
-        ("squared_gradients", integrals.clone(), at(&programs[&program::SQUARED_GRADIENTS])),
     ];
     all.into_iter().map(|(function, names, values)| (function, names.into_iter().zip(values).collect())).collect()
 }

@@ -92,8 +92,7 @@ fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Resu
     black_box(shaped::<S>(x));
     set_parameter(&mut model.clone(), black_box(0), parameter(model, black_box(0)));
     black_box((vector_field(&prepared, &x), integrals(&prepared, &x), integrals_jacobian(&prepared, &x)));
-    black_box((multipliers(&prepared, &x), outputs(&prepared, &x), squared_gradients(&prepared, &x)));
-    black_box(reaction_field(&prepared, &x));
+    black_box((multipliers(&prepared, &x), outputs(&prepared, &x)));
     black_box((gather::<S>(&prepared), normalisation(&prepared)));
     let uniform = Feedback::new(model, &x, Gains::uniform(1.0))?;
     laws::<S>(&prepared, uniform.targets(), &x);
@@ -102,7 +101,6 @@ fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Resu
     gains(&uniform, x);
     gains(&diagonal, x);
     gains(&Feedback::new(model, &x, Gains::relaxation(1.0))?, x);
-    gains(&Feedback::new(model, &x, Gains::diagonal_scaled(1.0))?, x);
     gains(&Feedback::new(model, &x, Gains::bae_chang(1e-3))?, x);
     let mut projected = x;
     let mut projector = Projector::new(model, &x, *uniform.targets(), black_box(Projection::default()));
@@ -250,10 +248,6 @@ functions! {
         system.normalisation()
     }
 
-    fn reaction_field<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
-        system.reaction_field(x)
-    }
-
     fn mass_matrix<S: LagrangianSystem>(
         system: &S::Prepared<f64>,
         x: &Vector<S>,
@@ -283,10 +277,6 @@ functions! {
 
     fn momentum_rates_jacobian<S: HamelSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S, Vector<S>> {
         S::momentum_rates_jacobian(system, x)
-    }
-
-    fn squared_gradients<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Integrals<P::System> {
-        system.squared_gradients(x)
     }
 
     fn potential_gradient<P: PreparedSystem<f64>>(

@@ -118,7 +118,7 @@ fn projections_hold_the_set_or_are_refused() {
             assert!(matches!(refused, Err(Error::IndistinctConstraints { .. })), "{e}: {refused:?}");
         }
         assert!(simulation().without_feedback().run(RK4, 1.0).is_ok());
-        assert!(simulation().gains(Gains::diagonal_scaled(1.0)).run(RK4, 1.0).is_ok());
+        assert!(simulation().gains(Gains::uniform(1.0)).run(RK4, 1.0).is_ok());
     }
     let message = run_of_ring(1e-6, Some(Projection::default())).unwrap_err().to_string();
     assert!(message.contains("`c` and `d`") && message.contains("declare what they differ by"), "{message}");

@@ -6,10 +6,10 @@ use core::ops::ControlFlow;
 
 use derive_where::derive_where;
 use fbint_runtime::{
-    BaeChang, ConsistentStart, Diagonal, DiagonalScaled, DrivenSystem, Entries, Entry, Error, Event, Feedback,
-    FeedbackLaw, FeedbackSystem, Field, GainPolicy, Gains, GeneratedSystem, HamelFunctions, HamelSystem, Held,
-    Integrals, Method, PreparedSystem, Projection, Relaxation, Scalar, Settings, Simulation, Snapshot, SystemFacts,
-    Uniform, Vector, feedback_system,
+    BaeChang, ConsistentStart, Diagonal, DrivenSystem, Entries, Entry, Error, Event, Feedback, FeedbackLaw,
+    FeedbackSystem, Field, GainPolicy, Gains, GeneratedSystem, HamelFunctions, HamelSystem, Held, Integrals, Method,
+    PreparedSystem, Projection, Relaxation, Scalar, Settings, Simulation, Snapshot, SystemFacts, Uniform, Vector,
+    feedback_system,
 };
 
 /// A pendulum with a rod that holds it.
@@ -205,14 +205,6 @@ impl<S: Subject, T: Scalar> PreparedSystem<T> for PaddedPrepared<S, T> {
         padded(&self.0.projection(&own::<S, T>(x), &cut(variances), &cut(noise), &Cut(law)))
     }
 
-    fn squared_gradients(&self, x: &[T; STATES]) -> [T; INTEGRALS] {
-        padded(&self.0.squared_gradients(&own::<S, T>(x)))
-    }
-
-    fn reaction_field(&self, x: &[T; STATES]) -> [T; STATES] {
-        padded(&self.0.reaction_field(&own::<S, T>(x)))
-    }
-
     fn jacobian(
         &self,
         x: &[T; STATES],
@@ -346,9 +338,6 @@ macro_rules! with_all_gains {
         runs($found, "relaxation", &FEW, &|| {
             make().map(|it| it.gains(Gains::relaxation(0.3))).map(|$simulation| $driven)
         });
-        runs($found, "scaled", &FEW, &|| {
-            make().map(|it| it.gains(Gains::diagonal_scaled(2.0))).map(|$simulation| $driven)
-        });
         runs($found, "Bae-Chang", &FEW, &|| {
             make().map(|it| it.gains(Gains::bae_chang(0.1))).map(|$simulation| $driven)
         });
@@ -373,7 +362,6 @@ fn alone<S: FeedbackSystem>(found: &mut Found, system: &S, start: Vector<S>) {
     let mut push = |what: &str, result: String| found.push((what.to_owned(), result));
     push("uniform", feedback::<S, Uniform>(system, start, Gains::uniform(2.0)));
     push("relaxation", feedback::<S, Relaxation>(system, start, Gains::relaxation(2.0)));
-    push("scaled", feedback::<S, DiagonalScaled>(system, start, Gains::diagonal_scaled(2.0)));
     push("Bae-Chang", feedback::<S, BaeChang>(system, start, Gains::bae_chang(2.0)));
     let potential = Feedback::new(system, &start, Gains::uniform(2.0)).map(|it| it.potential(&vector(&[0.3, 0.1])));
     push("the potential", format!("{potential:?}"));

@@ -78,16 +78,6 @@ fn relaxation_gains_are_the_inverse_of_the_gram_matrix() {
 }
 
 #[test]
-fn scaled_gains_divide_by_the_squares_of_the_gradients() {
-    let (_, gram) = change_and_gram();
-    assert_policy(
-        Gains::diagonal_scaled(3.0),
-        Matrix4::from_diagonal(&gram.diagonal().map(|square| 3.0 / square)),
-        1e-14,
-    );
-}
-
-#[test]
 fn the_rule_of_bae_and_chang_divides_by_the_largest_eigenvalue() {
     let (_, gram) = change_and_gram();
     let largest = SymmetricEigen::new(gram).eigenvalues.max();
@@ -119,8 +109,6 @@ fn times_and_rates_that_are_not_positive_are_refused() {
         refusal(new(Gains::relaxation(0.0)).unwrap_err()),
         "the relaxation time tau is 0.0: it must be positive and finite",
     );
-    let scaled = Feedback::new(&PENDULUM, &start().into(), Gains::diagonal_scaled(f64::NAN)).map(|_| ()).unwrap_err();
-    assert_eq!(refusal(scaled), "the rate of the scaled gains is NaN: it must be positive and finite");
     let rule = Feedback::new(&PENDULUM, &start().into(), Gains::bae_chang(-1.0)).map(|_| ()).unwrap_err();
     assert_eq!(refusal(rule), "the step of the gains is -1.0: it must be positive and finite");
 }

@@ -107,29 +107,13 @@ pub fn model(
     }
     let series = declaration.taylor.then(|| ModelSeries::of(&programs)).transpose();
     let series = series.map_err(|fault| messages::fault(declaration, &fault))?;
-    begin("printing its equations");
-    let equations = notation::plain(derivation, &findings);
-    let (latex, summary) = (notation::latex(derivation, &findings), notation::summary(derivation, &findings));
     let undeclared = notation::undeclared(derivation, &findings.further);
     let doubts = notation::doubts(derivation, &findings);
     let switches =
         programs.switches.iter().map(|switch| notation::short(&switch.argument, &derivation.symbols)).collect();
-    bring_up_to_date(messages, &mut origin, &equations)?;
+    bring_up_to_date(messages, &mut origin, &findings)?;
     let (derivation, file) = (origin.prepared.derivation, origin.file);
-    Ok(CompiledModel {
-        elaborated,
-        derivation,
-        programs,
-        series,
-        findings,
-        equations,
-        latex,
-        summary,
-        undeclared,
-        doubts,
-        switches,
-        file,
-    })
+    Ok(CompiledModel { elaborated, derivation, programs, series, findings, undeclared, doubts, switches, file })
 }
 
 /// The meaning of a declaration, and doubts about its soundness. Returns `None` if there are mistakes.

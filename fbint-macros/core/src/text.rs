@@ -29,6 +29,7 @@ pub use crate::elaborate::{DrawnShape, Event, Scenery};
 use crate::emit::{self, CompiledModel};
 use crate::expression::Expression;
 use crate::expression::work::{self, Budget, Listener};
+use crate::notation;
 use crate::prepared::BuildEnvironment;
 use crate::program::{ModelSeries, Program, Programs, Trait, of_expressions};
 use crate::syntax::diagnostics::{Errors, panic_text};
@@ -90,13 +91,12 @@ pub struct Model {
     pub doubts: Vec<String>,
     /// The functions at whose zeros the field switches, in plain text.
     pub switches: Vec<String>,
-    /// The derivation in plain text.
-    pub equations: String,
-    /// The derivation in LaTeX.
-    pub latex: String,
     /// The attribute's arguments and the struct, as tokens.
     pub declaration: [String; 2],
 }
+
+/// A way to write a derivation down.
+type Writing = fn(&Derivation, &Findings) -> String;
 
 impl Model {
     /// Returns `true` if there are steps of the discrete Hamel integrator.
@@ -111,11 +111,33 @@ impl Model {
         printed.unwrap_or_else(|message| format!("// {message}\n"))
     }
 
+    /// The derivation in plain text, one equation a line. Printing takes time, as that of the source does.
+    pub fn equations(&self) -> String {
+        self.written_alone(notation::plain)
+    }
+
+    /// The derivation in LaTeX.
+    pub fn latex(&self) -> String {
+        self.written_alone(notation::latex)
+    }
+
+    fn written_alone(&self, write: Writing) -> String {
+        let written = alone(|| self.written(write), &mut |_| ControlFlow::Continue(()));
+        written.unwrap_or_else(|message| format!("{message}\n"))
+    }
+
+    /// The derivation in words, or why there are none.
+    fn written(&self, write: Writing) -> String {
+        let written = Budget::new(MOST_PRINTED).grant(|| write(&self.derivation, &self.findings));
+        written.unwrap_or_else(|_| "The equations are too long to be printed.\n".to_owned())
+    }
+
     /// The code, or a comment with the equations where printing it takes more work than this.
     fn source_within(&self, work: u64) -> String {
         let printed = Budget::new(work).grant(|| self.printed());
         printed.ok().flatten().unwrap_or_else(|| {
-            let equations = self.equations.lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n");
+            let equations = self.written(notation::plain);
+            let equations = equations.lines().map(|line| format!("// {line}").trim_end().to_owned() + "\n");
             format!("// The code is too long to be printed here. It computes:\n{}", equations.collect::<String>())
         })
     }
@@ -137,10 +159,7 @@ impl Model {
             series: if declaration.taylor { ModelSeries::of(&self.programs).ok() } else { None },
             programs: self.programs.clone(),
             findings: self.findings.clone(),
-            equations: self.equations.clone(),
-            latex: self.latex.clone(),
             switches: self.switches.clone(),
-            summary: self.summary.clone(),
             undeclared: self.undeclared.clone(),
             doubts: self.doubts.clone(),
             file: None,
@@ -302,18 +321,7 @@ fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironme
         return Err(errors.flush().err().unwrap_or_else(|| syn::Error::new(Span::call_site(), "this is not a struct")));
     };
     let model = compile::model(&mut declaration, errors, environment)?;
-    let CompiledModel {
-        elaborated,
-        derivation,
-        programs,
-        findings,
-        equations,
-        latex,
-        undeclared,
-        doubts,
-        switches,
-        ..
-    } = model;
+    let CompiledModel { elaborated, derivation, programs, findings, undeclared, doubts, switches, .. } = model;
     let program = |expressions: Vec<Expression>| of_expressions(&expressions, &derivation.symbols);
     Ok(Model {
         name: derivation.name.clone(),
@@ -331,8 +339,6 @@ fn model(attribute: TokenStream, item: TokenStream, environment: &BuildEnvironme
         undeclared,
         doubts,
         switches,
-        equations,
-        latex,
         declaration: tokens,
     })
 }

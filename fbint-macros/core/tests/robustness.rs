@@ -193,7 +193,7 @@ fn sums_that_double_are_derived() {
         (format!("state(q: [2]), {defined}, dynamics(q = vector![{d}, q[0]])"), format!("{slope}*q[0]")),
     ] {
         let mut models = models(&format!("#[feedback_system({keys})] struct S;")).expect("a model");
-        let equations = models.remove(0).equations;
+        let equations = models.remove(0).equations();
         assert!(equations.contains(&expected), "{keys}: {equations}");
     }
 }

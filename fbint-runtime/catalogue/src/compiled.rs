@@ -286,8 +286,6 @@ fn generated_list<S: GeneratedSystem>(
         ListFunction::Multipliers => put(list, system.multipliers(x)),
         ListFunction::Outputs => put(list, system.outputs(x)),
         ListFunction::PotentialGradient => put(list, system.potential_gradient(x, &SliceLaw(law))),
-        ListFunction::SquaredGradients => put(list, system.squared_gradients(x)),
-        ListFunction::ReactionField => put(list, system.reaction_field(x)),
         ListFunction::InverseDynamics => {
             if let Some(lagrangian) = S::LAGRANGIAN_FUNCTIONS {
                 (lagrangian.inverse_dynamics)(&system, x, &given[Source::First], list);

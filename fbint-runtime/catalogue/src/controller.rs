@@ -75,7 +75,6 @@ macro_rules! with_gains {
             Feedback::Uniform(k) => $simulation.gains(uniform(*k)).$boxed(),
             Feedback::Diagonal(gains) => $simulation.gains(Gains::diagonal(vector(gains))).$boxed(),
             Feedback::Relaxation(tau) => $simulation.gains(Gains::relaxation(*tau)).$boxed(),
-            Feedback::DiagonalScaled(rate) => $simulation.gains(Gains::diagonal_scaled(*rate)).$boxed(),
             Feedback::BaeChang(h) => $simulation.gains(Gains::bae_chang(*h)).$boxed(),
         }
     };

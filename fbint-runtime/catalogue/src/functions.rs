@@ -117,8 +117,6 @@ pub enum ListFunction {
     PotentialGradient,
     FeedbackField,
     Projection,
-    SquaredGradients,
-    ReactionField,
     MomentumState,
     MomentumRates,
     Law,

@@ -65,7 +65,7 @@ impl Feedback {
             Self::Uniform(gain) => FlatGains::Uniform(*gain),
             Self::Diagonal(gains) => FlatGains::Diagonal(gains.clone()),
             Self::Relaxation(tau) => FlatGains::Relaxation(*tau),
-            Self::DiagonalScaled(_) | Self::BaeChang(_) => {
+            Self::BaeChang(_) => {
                 let reason = "they are made for states of at most 192 entries: choose a relaxation";
                 return Err(Error::NotApplicable { method: "a feedback with such gains", system: facts.name, reason });
             }

@@ -386,14 +386,6 @@ impl<T: Scalar, const N: usize, const M: usize> PreparedSystem<T> for PaddedPrep
         self.with_law(ListFunction::Projection, self.given(x, variances, noise), &law)
     }
 
-    fn squared_gradients(&self, x: &[T; N]) -> [T; M] {
-        self.list(ListFunction::SquaredGradients, x)
-    }
-
-    fn reaction_field(&self, x: &[T; N]) -> [T; N] {
-        self.list(ListFunction::ReactionField, x)
-    }
-
     fn under_law(&self, x: &[T; N]) -> Self {
         self.clone().with_inputs(&self.list(ListFunction::Law, x))
     }

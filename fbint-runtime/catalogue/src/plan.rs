@@ -173,7 +173,7 @@ impl Plan {
             match self.feedback {
                 Feedback::None => return Some(LaneGains::None),
                 Feedback::Relaxation(tau) => return Some(LaneGains::Relaxation(tau)),
-                Feedback::DiagonalScaled(_) | Feedback::BaeChang(_) => return None,
+                Feedback::BaeChang(_) => return None,
                 Feedback::Uniform(_) | Feedback::Diagonal(_) => {}
             }
         }
@@ -221,8 +221,6 @@ pub enum Feedback {
     Diagonal(Vec<f64>),
     /// [`Gains::relaxation`](fbint_runtime::Gains::relaxation) with this time.
     Relaxation(f64),
-    /// [`Gains::diagonal_scaled`](fbint_runtime::Gains::diagonal_scaled) with this rate.
-    DiagonalScaled(f64),
     /// [`Gains::bae_chang`](fbint_runtime::Gains::bae_chang) for this step.
     BaeChang(f64),
 }

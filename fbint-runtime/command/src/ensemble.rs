@@ -208,7 +208,7 @@ impl ResolvedEnsemble {
     /// Integrates all members, writes what came out, and reports it. After a signal it writes what is known by then.
     fn execute(&self, models: &[Entry], outputs: &EnsembleOutputs) -> Result<ExitCode, Box<dyn Error>> {
         let mut members = self.members(models)?;
-        note_inputs(members.model());
+        note_inputs(members.model(), &self.description.job.inputs);
         // Before the first file is begun, so that a signal leaves a record whenever it comes.
         let interruption = interruption::SignalGuard::begin();
         let mut results = Results::begin(self, outputs, &members)?;
@@ -225,7 +225,7 @@ impl ResolvedEnsemble {
         begin: impl FnOnce() -> Result<Blocks, Box<dyn Error>>,
     ) -> Result<ExitCode, Box<dyn Error>> {
         let members = self.members(models)?;
-        note_inputs(members.model());
+        note_inputs(members.model(), &self.description.job.inputs);
         let begin = || {
             let blocks = begin()?;
             let outputs = outputs.drafted_in(blocks.folder());
@@ -401,7 +401,7 @@ pub(crate) fn resolve_gains(
 ) -> Result<(), Box<dyn Error>> {
     let given = arguments.integration.gains.is_some();
     match job.gains {
-        Feedback::DiagonalScaled(_) | Feedback::BaeChang(_) => {
+        Feedback::BaeChang(_) => {
             Err("an ensemble takes --gains none, numbers, or relaxation:TAU: give one of these, or leave it out".into())
         }
         _ if !members.have_gains() => Ok(()),

@@ -29,7 +29,7 @@ use crate::models::file::model_in;
 use crate::request::dense::Dense;
 use crate::runs::job::{Job, in_terms_of_options};
 use crate::runs::pictures::Pictures;
-use crate::runs::report::{begun_anew, doubt, open_inputs, report};
+use crate::runs::report::{begun_anew, doubt, open_inputs, report, switching_laws};
 use crate::runs::{record, run};
 use crate::words::complaint::{of_command_line, one_line};
 use crate::words::names::TIME;
@@ -281,10 +281,15 @@ impl Request {
         }
     }
 
-    /// The inputs that nothing gives, and what a continued run begins anew, a line for each.
+    /// The inputs that nothing gives, those that switch, and what a continued run begins anew, a line for each.
     fn notes(&self, model: &dyn AnyModel) -> String {
         let anew = self.continues.then(|| begun_anew(&self.job, model)).flatten();
-        open_inputs(model).into_iter().chain(anew).map(|note| note + "\n").collect()
+        open_inputs(model)
+            .into_iter()
+            .chain(switching_laws(&self.job.inputs))
+            .chain(anew)
+            .map(|note| note + "\n")
+            .collect()
     }
 
     /// Writes the figure of the run with the panels that are asked for, as `--plot` and `--of` do. `observer` sees what is integrated for

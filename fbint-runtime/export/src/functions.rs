@@ -12,7 +12,7 @@ pub(crate) struct Written {
 }
 
 /// Comments of the header for functions, by their names.
-const ABOUT: [(&str, &str); 14] = [
+const ABOUT: [(&str, &str); 12] = [
     ("vector_field", "X, the rates of the state."),
     ("integrals", "F, the integrals: constraints, energy, invariants."),
     ("integrals_jacobian", "DF, MODEL_INTEGRALS rows of MODEL_STATES numbers."),
@@ -25,8 +25,6 @@ const ABOUT: [(&str, &str); 14] = [
         "What a projection subtracts from x, S DF^T (DF S DF^T + e D + R)^-1 (F - targets) with S = diag(variances) and R = \
          diag(noise), and F - targets.",
     ),
-    ("squared_gradients", "|dF_i|^2"),
-    ("reaction_field", "What the constraints add to X."),
     ("mass_matrix", "The mass matrix, row by row."),
     ("inverse_dynamics", "The forces M a - b for accelerations a."),
     ("law", "The inputs by their laws, those that have none as they are given."),

@@ -224,8 +224,6 @@ fn functions(case: &Case, point: &Point) -> Vec<f64> {
         list(ListFunction::FeedbackField, &given, &normalised, n),
         list(ListFunction::Projection, &projected, &declared, n),
         integrals.iter().zip(&point.targets).map(|(value, target)| value - target).collect(),
-        list(ListFunction::SquaredGradients, &given, none, m),
-        list(ListFunction::ReactionField, &given, none, n),
         jacobian,
     ]
     .concat();

@@ -75,10 +75,6 @@ int main(void)
     model_projection(&system, x, variances, noise, targets, violation, result);
     put(result, n);
     put(violation, m);
-    model_squared_gradients(&system, x, result);
-    put(result, m);
-    model_reaction_field(&system, x, result);
-    put(result, n);
     model_integrals_jacobian(&system, x, result);
     put(result, m * n);
 #if MODEL_HAS_DERIVATIVES

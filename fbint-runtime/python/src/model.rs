@@ -94,7 +94,7 @@ impl Model {
     /// project: whether the state is projected onto all integrals after each step, also with gains. Without gains it is by default,
     ///     but for gauss4, gauss8, gauss16 and discrete-hamel.
     /// gains: the gains of the feedback, instead of a projection: a number, or one for each integral; 'none', 'relaxation:TAU',
-    ///     'scaled:RATE' or 'bae-chang'.
+    ///     'bae-chang'.
     /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others come from the model's own start, and a
     ///     model without one needs them all. Or a run: this one continues from its end.
     /// guess: entries of the start that a repair may move; implies repair.

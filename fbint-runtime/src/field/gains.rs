@@ -37,7 +37,7 @@
 //! # Ok::<(), fbint_runtime::Error>(())
 //! ```
 
-use crate::field::policy::{BaeChang, Diagonal, DiagonalScaled, Relaxation, Uniform};
+use crate::field::policy::{BaeChang, Diagonal, Relaxation, Uniform};
 use crate::system::{FeedbackSystem, Integrals};
 
 /// The gains of a feedback: how K follows from the state.
@@ -64,13 +64,6 @@ impl Gains<Relaxation> {
     /// given are refused where they are too nearly dependent for that.
     pub const fn relaxation(tau: f64) -> Self {
         Self(Relaxation { tau })
-    }
-}
-
-impl Gains<DiagonalScaled> {
-    /// K_i = rate / |dF_i|^2: each integral alone would decay as exp(-rate t), without a linear solve.
-    pub const fn diagonal_scaled(rate: f64) -> Self {
-        Self(DiagonalScaled { rate })
     }
 }
 

@@ -6,16 +6,13 @@
 //!
 //! - [`Relaxation`]: K = (DF DF^T + e D)^-1 / tau, D the diagonal of DF DF^T. Every violation decays as exp(-t / tau) and
 //!   nothing faster. The damping e = 1e-10 keeps it finite at relative equilibria and for dependent integrals, where DF loses rank.
-//! - [`DiagonalScaled`]: K_i = rate / |dF_i|^2. No linear solve; each integral alone would decay at the rate, and integrals whose
-//!   gradients are parallel add up, to M times the rate at most.
 //! - [`BaeChang`]: K = I / (h lambda) with lambda the largest eigenvalue of DF DF^T, with which an Euler step of size h just
 //!   removes the violation that decays fastest (Bae and Chang, 2025).
 //!
 //! Weights of integrals matter to a constant K alone: the other policies do not depend on how an integral is scaled, except [`BaeChang`],
 //! which takes F as generated.
 //!
-//! No policy needs more generated code for a system: relaxation is X minus the generated projection with S = 1, divided by tau, and
-//! [`DiagonalScaled`] reads the generated |dF_i|^2.
+//! No policy needs more generated code for a system: relaxation is X minus the generated projection with S = 1, divided by tau.
 
 use derive_where::derive_where;
 
@@ -282,40 +279,6 @@ impl<S: FeedbackSystem> GainPolicy<S> for Relaxation {
     fn decay_rate<T: Scalar>(tau: &T, _: &S::Prepared<T>, _: &Vector<S, T>) -> T {
         tau.recip()
     }
-}
-
-/// K_i = rate / |dF_i|^2.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DiagonalScaled {
-    pub(crate) rate: f64,
-}
-
-impl Sealed for DiagonalScaled {}
-
-impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
-    one_number!(rate, "the rate of the scaled gains");
-
-    #[inline(always)]
-    fn field<T: Scalar>(rate: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
-        let squares = system.squared_gradients(x);
-        let scaled = |i: usize| scaled(*rate, squares[i]);
-        let weigh = |integrals: Integrals<S, T>| {
-            let changes = targets.changes(&integrals);
-            Integrals::<S, T>::from_fn(|i| scaled(i) * changes[i])
-        };
-        system.feedback_field(x, &Weigh(weigh))
-    }
-
-    fn decay_rate<T: Scalar>(rate: &T, system: &S::Prepared<T>, x: &Vector<S, T>) -> T {
-        let squares = system.squared_gradients(x);
-        largest_decay_rate::<S, T>(system, x, &Entries::from_fn(|i| scaled(*rate, squares[i])))
-    }
-}
-
-/// The gain of an integral whose gradient has this square.
-#[inline(always)]
-fn scaled<T: Scalar>(rate: T, square: T) -> T {
-    rate * (square + T::from_f64(TINY)).recip()
 }
 
 /// K = I / (h lambda), lambda the largest eigenvalue of DF DF^T.

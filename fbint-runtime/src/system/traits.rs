@@ -185,12 +185,6 @@ pub trait PreparedSystem<T: Scalar>: Clone + fmt::Debug + PartialEq + Send + Syn
         noise: &Integrals<Self::System, T>,
         law: &L,
     ) -> Vector<Self::System, T>;
-    /// |dF_i|^2 of each integral, the diagonal of DF DF^T, without derivatives by the time.
-    fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
-    /// The part of the field that the constraints add: in the rates of the momenta, the forces that hold them, and in the rate of the work
-    /// what moving constraints do. 0 where no constraint has a reaction; a velocity that is set to zero is not part of the state, and its
-    /// reaction adds nothing.
-    fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
     /// The system with the inputs that their laws give in a state, where inputs have laws.
     #[doc(hidden)]
     #[inline(always)]

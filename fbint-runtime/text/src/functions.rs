@@ -7,8 +7,8 @@ use fbint_macros_core::derivation::Role;
 use fbint_macros_core::program::{
     FEEDBACK_FIELD, FEEDBACK_FIELD_DERIVATIVES, GeneratedFunction, INTEGRALS, INVERSE_DYNAMICS, JACOBIAN, LAW,
     LAW_JACOBIAN, MASS_MATRIX, MOMENTUM_RATES, MOMENTUM_RATES_JACOBIAN, MOMENTUM_STATE, MOMENTUM_STATE_JACOBIAN,
-    MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT, PROJECTION, Program, REACTION_FIELD, SQUARED_GRADIENTS, SWITCHES, Trait,
-    VECTOR_FIELD, VECTOR_FIELD_DERIVATIVES,
+    MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT, PROJECTION, Program, SWITCHES, Trait, VECTOR_FIELD,
+    VECTOR_FIELD_DERIVATIVES,
 };
 use fbint_macros_core::text::{Mistake, Model};
 use fbint_runtime::SystemFacts;
@@ -24,6 +24,8 @@ pub(crate) struct ModelFunctions {
     /// The derivation and the programs.
     pub(crate) model: Arc<Model>,
     source: OnceLock<String>,
+    equations: OnceLock<String>,
+    latex: OnceLock<String>,
     pub(crate) zero_targets: Vec<bool>,
     pub(crate) prepare: Code,
     pub(crate) defaults: Option<Code>,
@@ -42,8 +44,6 @@ pub(crate) struct ModelFunctions {
     potential_gradient: Code,
     feedback_field: Code,
     projection: Code,
-    squared_gradients: Code,
-    reaction_field: Code,
     /// The Jacobian of the field, and of the field with feedback, by the state and the inputs.
     pub(crate) jacobians: Option<[Code; 2]>,
     hamel: Option<HamelFunctions>,
@@ -92,8 +92,6 @@ impl ModelFunctions {
             potential_gradient: writer.function(&POTENTIAL_GRADIENT)?,
             feedback_field: writer.function(&FEEDBACK_FIELD)?,
             projection: writer.function(&PROJECTION)?,
-            squared_gradients: writer.function(&SQUARED_GRADIENTS)?,
-            reaction_field: writer.function(&REACTION_FIELD)?,
             jacobians: writer.jacobians()?,
             hamel: writer.hamel()?,
             lagrangian: writer.lagrangian()?,
@@ -102,8 +100,20 @@ impl ModelFunctions {
             switches: (!model.switches.is_empty()).then(|| writer.function(&SWITCHES)).transpose()?,
             facts: facts(&model),
             source: OnceLock::new(),
+            equations: OnceLock::new(),
+            latex: OnceLock::new(),
             model: Arc::new(model),
         })
+    }
+
+    /// The derivation in plain text, printed once.
+    pub(crate) fn equations(&self) -> &str {
+        self.equations.get_or_init(|| self.model.equations())
+    }
+
+    /// The derivation in LaTeX, printed once.
+    pub(crate) fn latex(&self) -> &str {
+        self.latex.get_or_init(|| self.model.latex())
     }
 
     /// The Rust of the functions, printed once.
@@ -121,8 +131,6 @@ impl ModelFunctions {
             ListFunction::PotentialGradient => &self.potential_gradient,
             ListFunction::FeedbackField => &self.feedback_field,
             ListFunction::Projection => &self.projection,
-            ListFunction::SquaredGradients => &self.squared_gradients,
-            ListFunction::ReactionField => &self.reaction_field,
             ListFunction::MomentumState => &self.hamel.as_ref()?.momentum_state,
             ListFunction::Law => &self.laws.as_ref()?[0],
             ListFunction::Switches => self.switches.as_ref()?,

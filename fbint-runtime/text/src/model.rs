@@ -59,11 +59,11 @@ impl FlatModel for TextModel {
     }
 
     fn equations(&self) -> &str {
-        &self.functions.model.equations
+        self.functions.equations()
     }
 
     fn latex(&self) -> &str {
-        &self.functions.model.latex
+        self.functions.latex()
     }
 
     fn parameter(&self, index: usize) -> Option<f64> {

@@ -78,8 +78,6 @@ pub(crate) fn results<S: FeedbackSystem>(system: &S::Prepared<f64>, point: &Poin
         ("potential_gradient", cut(system.potential_gradient(&x, &point.law).as_ref(), n)),
         ("feedback_field", cut(system.feedback_field(&x, &point.law).as_ref(), n)),
         ("projection", cut(system.projection(&x, &variances, &noise, &point.law).as_ref(), n)),
-        ("squared_gradients", cut(system.squared_gradients(&x).as_ref(), m)),
-        ("reaction_field", cut(system.reaction_field(&x).as_ref(), n)),
         ("normalisation", normalisation.as_ref()[..m].iter().flatten().copied().collect()),
         ("zero_targets", system.zero_targets().as_ref()[..m].iter().map(|zero| f64::from(u8::from(*zero))).collect()),
     ])

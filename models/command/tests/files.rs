@@ -284,9 +284,16 @@ fn taylor_series_take_inputs_that_are_given() -> Outcome {
         let end = ["x", "p"].map(|entry| record["state"][entry].as_f64().unwrap_or(f64::NAN));
         assert!(end.iter().zip(exact).all(|(end, exact)| (end - exact).abs() < 1e-13), "{thrust}: {end:?}");
     }
-    for thrust in ["sin(t).max(0)", "-x"] {
-        refused(&run(thrust)?, &["Taylor", "tables or smooth expressions of the time", "input(u = ..)", "DOP853"]);
-    }
+    let words = ["Taylor", "tables or smooth expressions of the time", "input(u = ..)", "DOP853"];
+    refused(&run("-x")?, &words);
+    let switches = run("sin(t).max(0)")?;
+    let complaint = String::from_utf8_lossy(&switches.stderr);
+    assert_eq!(switches.status.code(), Some(2), "{complaint}");
+    assert!(words.iter().all(|word| complaint.contains(word)), "{complaint}");
+    assert!(
+        complaint.starts_with("note: the law given for `thrust` switches, and steps pass its switches"),
+        "{complaint}"
+    );
     Ok(())
 }
 

@@ -97,7 +97,6 @@ REFUSED = [
     ({"vary": {"q[0]": ("uniform", 1, 2)}, "start": {"q[0]": 1}, "repair": True},
      ["--vary", "q[0]=uniform:1.0,2.0", "--start", "q[0]=1", "--repair"]),
     ({"vary": {"gains": ("uniform", 1, 2)}, "gains": 2}, ["--vary", "gains=uniform:1.0,2.0", "--gains", "2"]),
-    ({"gains": "scaled:1"}, ["--gains", "scaled:1"]),
     ({"until": -1}, ["--until", "-1.0"]),
     ({"every": 0}, ["--every", "0.0"]),
     ({"step": 1, "method": "euler", "gains": "none", "until": 100, "members": 3},

@@ -236,13 +236,4 @@ impl<T: Scalar, const WEIGHTED: bool> PreparedSystem<T> for Prepared<T, WEIGHTED
         let step = |l: usize| (0..4).fold(zero, |sum, i| sum + jacobian[i][l] * y[i]);
         array::from_fn(|l| variances[l] * step(l))
     }
-
-    fn squared_gradients(&self, x: &[T; 6]) -> [T; 4] {
-        self.integrals_jacobian(x).map(|row| row.iter().fold(T::from_f64(0.0), |sum, &entry| sum + entry * entry))
-    }
-
-    fn reaction_field(&self, x: &[T; 6]) -> [T; 6] {
-        let (field, [_, _, energy, _]) = (self.vector_field(x), self.integrals_jacobian(x));
-        array::from_fn(|i| if i < 3 { field[i] - energy[i + 3] } else { field[i] + energy[i - 3] })
-    }
 }

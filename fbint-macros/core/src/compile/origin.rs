@@ -4,10 +4,11 @@ use super::messages::Messages;
 #[cfg(feature = "derive")]
 use crate::algebra;
 use crate::check::{CheckOutcome, check};
-use crate::derivation::{Derivation, Doubt, Further, Prepared, Problem};
+use crate::derivation::{Derivation, Doubt, Findings, Further, Prepared, Problem};
 use crate::elaborate::Elaborated;
 use crate::expression::work::begin;
 use crate::mechanics;
+use crate::notation;
 use crate::prepared::{self, FileError, Folder, Order};
 use crate::proofs::{self, MOST_MONOMIALS};
 
@@ -63,20 +64,25 @@ fn read_and_verify(text: &str, problem: &Problem) -> Result<Prepared, String> {
 
 /// Brings the folder up to date if that was ordered, or reports the files that it should not have. It writes a file each time: cargo takes
 /// the new date for a change, and so obeys an order even if no source has changed.
-pub(super) fn bring_up_to_date(messages: Messages<'_>, origin: &mut Provenance, equations: &str) -> syn::Result<()> {
+pub(super) fn bring_up_to_date(
+    messages: Messages<'_>,
+    origin: &mut Provenance,
+    findings: &Findings,
+) -> syn::Result<()> {
     let Messages { model: Elaborated { problem, .. }, environment, .. } = messages;
     let Ok(order @ (Order::Write | Order::Check)) = environment.order else { return Ok(()) };
     let Some(folder) = environment.folder(problem) else { return Ok(()) };
     let result = if order == Order::Write {
-        written(&folder, problem, &origin.prepared, equations).map(|file| origin.file = Some(file))
+        written(&folder, problem, &origin.prepared, findings).map(|file| origin.file = Some(file))
     } else {
         without_orphans(&folder)
     };
     result.map_err(|failure| messages.file_error(&failure))
 }
 
-fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, FileError> {
-    let text = prepared::write(problem, folder.source(), prepared, equations);
+fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, findings: &Findings) -> Result<String, FileError> {
+    let equations = notation::plain(&prepared.derivation, findings);
+    let text = prepared::write(problem, folder.source(), prepared, &equations);
     // What could not be used is not written.
     read_and_verify(&text, problem).map_err(|reason| {
         FileError::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name))

@@ -13,6 +13,7 @@
 //! [.., ..]
 //! ```
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -26,6 +27,7 @@ use crate::derivation::table::{Id, Table};
 use crate::elaborate::{EntryIndex, VariableEntry};
 use crate::expression::Symbol;
 use crate::expression::work::{STATEMENT, spend_each};
+use crate::notation;
 use crate::program::{
     Argument, Form, GeneratedFunction, Input, Instruction, Program, Sign, Trait, Unknown, Value, names,
     names_but_for_factors,
@@ -57,6 +59,7 @@ pub(super) struct Writer<'a> {
     changes: Vec<String>,
     /// The place of each unknown's change in a direction: a field, and an index.
     directions: Table<Symbol, (&'static str, usize)>,
+    equations: OnceCell<String>,
 }
 
 impl<'a> Writer<'a> {
@@ -91,7 +94,13 @@ impl<'a> Writer<'a> {
             sides,
             changes,
             directions,
+            equations: OnceCell::new(),
         }
+    }
+
+    /// The derivation of the model in plain text.
+    pub(super) fn equations(&self, model: &CompiledModel) -> &str {
+        self.equations.get_or_init(|| notation::plain(&model.derivation, &model.findings))
     }
 
     /// The fields of the prepared model.

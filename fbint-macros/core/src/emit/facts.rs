@@ -11,6 +11,7 @@ use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, EntryOf, Findings, Group, IntegralId, Kind, Role, groups};
 use crate::elaborate::{DrawnShape, Event};
 use crate::expression::Symbol;
+use crate::notation;
 use crate::program::{FEEDBACK_FIELD, OperationCount, Trait, VECTOR_FIELD};
 use crate::syntax::{Crossing, peel, plain};
 
@@ -62,7 +63,8 @@ pub(super) fn generated_system(writer: &Writer<'_>, functions: &GeneratedFunctio
 /// The facts of a model whose functions are these.
 fn facts(writer: &Writer<'_>, model: &CompiledModel, source: &str) -> TokenStream {
     let Writer { declaration, runtime, name, .. } = writer;
-    let CompiledModel { latex, equations, undeclared, doubts, programs, switches, .. } = model;
+    let CompiledModel { undeclared, doubts, programs, switches, .. } = model;
+    let (equations, latex) = (writer.equations(model), notation::latex(&model.derivation, &model.findings));
     let (Derivation { symbols, outputs, .. }, Findings { kinetic_energy, .. }) = (&model.derivation, &model.findings);
     let (name, summary, state) = (plain(name), first_paragraph(&declaration.item.attrs), local("state"));
     let (states, integrals) = (states(runtime, model), integrals(runtime, model));

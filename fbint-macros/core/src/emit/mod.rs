@@ -19,6 +19,7 @@ use syn::{DeriveInput, File, GenericParam, Generics, Item, parse_quote};
 
 use crate::derivation::{Derivation, Findings};
 use crate::elaborate::Elaborated;
+use crate::notation;
 use crate::program::{ModelSeries, Programs, Trait};
 use crate::syntax::{Declaration, plain};
 use body::{Writer, place};
@@ -48,14 +49,8 @@ pub struct CompiledModel {
     pub series: Option<ModelSeries>,
     /// Everything that is found out about the derivation.
     pub findings: Findings,
-    /// The derivation in plain text.
-    pub equations: String,
-    /// The derivation in LaTeX.
-    pub latex: String,
     /// The functions at whose zeros the field switches, in plain text.
     pub switches: Vec<String>,
-    /// The part of the documentation about the integrals, in Markdown.
-    pub summary: String,
     /// Linear functions that are conserved and not declared.
     pub undeclared: Vec<String>,
     /// The suspicions about the model, in words.
@@ -367,7 +362,10 @@ fn feedback_system(writer: &Writer<'_>, prepare: &TokenStream) -> TokenStream {
         (start_values::start(writer), hamel_functions_of_system(writer), gathered(writer));
     let taylor_functions = taylor_functions(writer);
     let (scenery, law_period) = (start_values::scenery(writer), start_values::law_period(writer));
-    let doc = writer.model.map(|model| format!("{}\n# Equations\n\n```text\n{}```", model.summary, model.equations));
+    let doc = writer.model.map(|model| {
+        let summary = notation::summary(&model.derivation, &model.findings);
+        format!("{summary}\n# Equations\n\n```text\n{}```", writer.equations(model))
+    });
     let items = quote! {
         type Vector<T: #runtime::Entry> = [T; #n];
         type Integrals<T: #runtime::Entry> = [T; #m];

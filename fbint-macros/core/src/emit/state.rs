@@ -13,6 +13,7 @@ use crate::syntax::{Declaration, Shape, Variable, plain, total_entries};
 /// impl Default for PendulumState { .. }
 /// impl From<[f64; 4]> for PendulumState { .. }
 /// impl From<PendulumState> for [f64; 4] { .. }
+/// record_is_serialize!(PendulumState, ..);
 /// ```
 pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
     let model = &declaration.item.ident;
@@ -57,6 +58,7 @@ fn record(
     let in_order = |name: &&Ident| !plain(name).contains("__") && !plain(name).contains(char::is_uppercase);
     let allow = (!names.iter().all(in_order)).then(|| quote!(#[allow(non_snake_case)]));
     let conversions = conversions(runtime, state, &variables);
+    let serialize = serialize(runtime, state, &variables);
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
@@ -65,7 +67,19 @@ fn record(
             #(#[doc = #field_docs] #visibility #names: #types,)*
         }
         #conversions
+        #serialize
     }
+}
+
+/// `Serialize`, where the runtime has it.
+fn serialize(runtime: &syn::Path, record: &Ident, variables: &[&Variable]) -> TokenStream {
+    let (name, n) = (plain(record), Literal::usize_unsuffixed(total_entries(variables.iter().copied())));
+    let variables = variables.iter().map(|variable| {
+        let (name, dimensions) = (plain(&variable.name), variable.shape.dimensions());
+        let dimensions = dimensions.into_iter().map(Literal::usize_unsuffixed);
+        quote!((#name, &[#(#dimensions),*]))
+    });
+    quote!(#runtime::record_is_serialize!(#record, #name, #n, &[#(#variables),*]);)
 }
 
 /// The record of zeros, and the conversions of a record from and to a flat vector.

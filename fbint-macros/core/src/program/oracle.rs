@@ -18,8 +18,6 @@ use crate::program::build::projection::DAMPING;
 pub(crate) struct Oracle<'a, N> {
     pub(crate) derivation: &'a Derivation,
     point: &'a Point<'a>,
-    /// The distance that the entries of linear systems may have from the exact ones, relative to their size.
-    precision: f64,
     /// F
     pub(crate) integrals: Table<IntegralId, N>,
     /// DF
@@ -134,25 +132,12 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
         }
         let targets = consistent_targets(derivation, point);
         let slopes = slopes.clone();
-        Self { derivation, point, precision, integrals, gradients, targets, multipliers, values, slopes }
+        Self { derivation, point, integrals, gradients, targets, multipliers, values, slopes }
     }
 
     /// X
     pub(crate) fn vector_field(&self) -> Vec<N> {
         self.values(self.derivation.field.rates.rows())
-    }
-
-    /// The constraints' part of X: the difference from the field in which all multipliers are 0.
-    pub(crate) fn reaction_field(&self) -> Vec<N> {
-        let Field { systems, rates } = &self.derivation.field;
-        let is_multiplier = |symbol: &Symbol| self.derivation.symbols.constraint(*symbol).is_some();
-        let unknowns = systems.iter().flat_map(|system| &system.unknowns).copied();
-        let without = unknowns.filter(is_multiplier).map(|multiplier| (multiplier, N::zero())).collect();
-        let free: Known<N> = Rc::new(RefCell::new(without));
-        let values = values_at(self.point, &free);
-        solve(&self.derivation.field, &free, &values, self.precision);
-        let reaction = |(rate, x): (_, N)| x.minus(&values.number(rate));
-        rates.rows().zip(self.vector_field()).map(reaction).collect()
     }
 
     /// The declared outputs.
@@ -247,16 +232,6 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
         let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
         let violation: Vec<N> = self.violation().map(|(_, change)| change).collect();
         self.combined(&N::solve(gram, &violation), variance)
-    }
-
-    /// |dF_i|^2
-    pub(crate) fn squared_gradients(&self) -> Vec<N> {
-        let time = self.derivation.symbols.only(Role::Time);
-        let square = |row: &Table<Symbol, N>| {
-            let moved = row.iter().filter(|(state, _)| time != Some(*state));
-            sum(moved.map(|(_, entry)| entry.times(entry)))
-        };
-        self.gradients.rows().map(square).collect()
     }
 
     /// S DF^T y for a diagonal matrix S.

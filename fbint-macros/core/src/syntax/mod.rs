@@ -231,6 +231,15 @@ impl Shape {
         }
     }
 
+    /// No size, one, or two.
+    pub(crate) fn dimensions(self) -> Vec<usize> {
+        match self {
+            Self::Scalar => Vec::new(),
+            Self::Vector(length) => vec![length],
+            Self::Matrix { rows, columns } => vec![rows, columns],
+        }
+    }
+
     /// Its notation after the name of a variable.
     pub(super) fn suffix(self) -> String {
         match self {

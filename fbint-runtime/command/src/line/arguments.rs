@@ -105,7 +105,6 @@ Gains:
   none              the derived field alone
   K                 one gain for every integral; K1,K2,.. are gains for each, in the order that `{program} list` shows
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
-  scaled:RATE       relaxation at this rate without a linear solve, for integrals that do not depend on one another
   bae-chang         the strongest gains that an Euler step of this size allows, by the rule of Bae and Chang
   Constant gains make the field stiff. The command refuses a step that is too large for them, and names the largest step that works.
 
@@ -475,8 +474,7 @@ Examples:
   {program} work-precision {model} --until 50 --png
 
 Every explicit Runge-Kutta method runs over a ladder of steps or tolerances, once for each policy of gains: none, one projection
-after each step (the default of a run), relaxation, gains scaled by the gradients, and k = 1 and k = 50 for every
-integral; so does rodas5p, for a model with the key `derivatives`, with gains that are constant; gauss4, gauss8, gauss16 and every
+after each step (the default of a run), relaxation, and k = 1 and k = 50 for every integral; so does rodas5p, for a model with the key `derivatives`, with gains that are constant; gauss4, gauss8, gauss16 and every
 geometric method that applies to the model run without gains. The error is the error of the state at the end, against DOP853
 at 1e-14. Times are minima over repetitions of the steps alone. A fixed step is refused where the gains make it unstable.";
 

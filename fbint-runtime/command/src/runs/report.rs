@@ -1,5 +1,6 @@
 //! The result of a run, in words.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, LeftOutReason};
@@ -74,6 +75,23 @@ pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
             Some(format!("inputs {shapes} are 0: nothing gives them"))
         }
     }
+}
+
+/// The given laws that switch, in words: unlike declared laws, they end no step.
+pub(crate) fn switching_laws(given: &BTreeMap<String, String>) -> Option<String> {
+    let switches = |law: &str| {
+        law.starts_with("if ")
+            || ["signum(", "abs(", "max(", "min(", "clamp(", "(if "].iter().any(|word| law.contains(word))
+    };
+    let names: Vec<String> =
+        given.iter().filter(|(_, law)| switches(law)).map(|(name, _)| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the law given for {} switches, and steps pass its switches as they are: results are of the order of the step there; a law \
+             that is declared, as in `input(u = -v.signum())`, ends a step at each",
+            names.join(", ")
+        )
+    })
 }
 
 /// The samples and counts that a continued run begins anew, in words.
@@ -182,7 +200,6 @@ fn method_label(job: &Job) -> String {
         Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
         Feedback::Diagonal(_) => format!("{method} with feedback"),
         Feedback::Relaxation(tau) => format!("{method} with feedback, relaxation time {tau}"),
-        Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
         Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
     };
     if job.settings.projection.is_some() { feedback + ", projected" } else { feedback }

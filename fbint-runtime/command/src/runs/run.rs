@@ -1,5 +1,6 @@
 //! `run`: one model by one method; and `resume`, which resumes such a run.
 
+use std::collections::BTreeMap;
 use std::env::current_dir;
 use std::error::Error;
 use std::io::{Write, stdout};
@@ -17,7 +18,7 @@ use crate::models::file;
 use crate::runs::checkpoint::{Checkpoint, Files};
 use crate::runs::job::{Job, in_terms_of_options, named};
 use crate::runs::record;
-use crate::runs::report::open_inputs;
+use crate::runs::report::{open_inputs, switching_laws};
 use crate::runs::task::{RunOutputs, Task};
 use crate::words::complaint::complain;
 use fbint_catalogue::{AnyModel, Crossing, Entry, Feedback, Plan};
@@ -47,18 +48,19 @@ pub(crate) fn run(models: &[Entry], arguments: &RunArguments) -> Result<ExitCode
     let files = Files { out, plot, of, animate, sections, force };
     let outputs = RunOutputs::open(&job, &files, arguments.checkpoint.as_deref())?;
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
+    let inputs = job.inputs.clone();
     let task = Task::new(models, job, files.absolute()?, every, 0.0)?;
     // Only now, because what is refused prints nothing.
     if let Some(record) = record {
         writeln!(stdout(), "repeats the run of {}\n", record.display())?;
     }
-    note_inputs(task.model());
+    note_inputs(task.model(), &inputs);
     task.execute(&outputs, None)
 }
 
-/// Says on stderr which inputs nothing gives.
-pub(crate) fn note_inputs(model: &dyn AnyModel) {
-    if let Some(note) = open_inputs(model) {
+/// Says on stderr which inputs nothing gives, and which of those that are given switch.
+pub(crate) fn note_inputs(model: &dyn AnyModel, given: &BTreeMap<String, String>) {
+    for note in open_inputs(model).into_iter().chain(switching_laws(given)) {
         complain(&format!("note: {note}"));
     }
 }
@@ -261,7 +263,6 @@ fn feedback(
         GainsArgument::None => Ok(Feedback::None),
         GainsArgument::Uniform(k) => Ok(Feedback::Uniform(*k)),
         GainsArgument::Relaxation(tau) => Ok(Feedback::Relaxation(*tau)),
-        GainsArgument::Scaled(rate) => Ok(Feedback::DiagonalScaled(*rate)),
         GainsArgument::BaeChang => match method.step() {
             Some(h) => Ok(Feedback::BaeChang(h)),
             None => {

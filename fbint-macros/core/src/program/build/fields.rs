@@ -19,11 +19,10 @@ use super::monomial::Monomial;
 use super::multipliers::weights;
 use super::normalise::Normalised;
 use super::switches::Switch;
-use super::systems::{solve, solve_system};
+use super::systems::solve;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow, Symbols};
+use crate::derivation::{Derivation, IntegralId, Role, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::gradient;
 use crate::program::code::{Program, Value};
 
 /// The parts that functions are built from.
@@ -143,74 +142,6 @@ pub(crate) fn laws(parts: &FunctionParts<'_>) -> Program {
 /// Expressions of the state, the parameters and numbers.
 pub fn of_expressions(expressions: &[Expression], symbols: &Symbols) -> Program {
     Lowering::new(symbols).program(expressions)
-}
-
-/// |dF_i|^2 without the derivative by the time, which no feedback moves.
-pub(crate) fn squared_gradients(parts: &FunctionParts<'_>) -> Program {
-    let derivation = parts.derivation;
-    let mut lowering = parts.lowering();
-    let mut outputs = Vec::new();
-    for integral in derivation.integrals.rows() {
-        let gradient = integral.gradient.iter();
-        let gradient = gradient.filter(|(column, _)| derivation.symbols[**column].role != Role::Time);
-        let row: SparseRow<Monomial> = gradient.map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
-        outputs.push(lowering.value_of_sum(dot_product(&row, &row)));
-    }
-    lowering.builder.finish(outputs)
-}
-
-/// The constraints' part of X.
-pub(crate) fn reaction_field(parts: &FunctionParts<'_>) -> Program {
-    let derivation = parts.derivation;
-    let (mut lowering, weights) = parts.solved();
-    let mut rows = derivation.symbols.over_states(|_| Vec::new());
-    let is_multiplier = |symbol: &Symbol| derivation.symbols.constraint(*symbol).is_some();
-    if derivation.constraints().is_some() {
-        add_flow(derivation, &parts.normalised.1, &mut lowering, &weights, &mut rows);
-        add_power(derivation, &mut lowering, &mut rows);
-    } else if derivation.field.systems.iter().flat_map(|system| &system.unknowns).any(is_multiplier) {
-        add_reactions(derivation, &mut lowering, &mut rows);
-    }
-    let outputs = lowering.sums(order(derivation), rows.into_iter().collect());
-    lowering.builder.finish(outputs)
-}
-
-/// Adds what the multipliers contribute to the rates, directly and through what linear systems are solved for. Both are linear in them.
-fn add_reactions(derivation: &Derivation, lowering: &mut Lowering, rows: &mut Table<Symbol, Vec<Monomial>>) {
-    let field = &derivation.field;
-    let is_multiplier = |symbol: Symbol| derivation.symbols.constraint(symbol).is_some();
-    add_parts(field, &is_multiplier, lowering, rows);
-    let owed = |b: &Expression| Expression::sum(parts(b, &is_multiplier));
-    let systems = field.systems.iter().filter(|system| !system.unknowns.iter().any(|unknown| is_multiplier(*unknown)));
-    let systems = systems.map(|system| LinearSystem {
-        right_side: system.right_side.iter().map(owed).collect(),
-        ..LinearSystem::clone(system)
-    });
-    let systems: Vec<LinearSystem> = systems.filter(|system| system.right_side.iter().any(|b| !b.is_zero())).collect();
-    let is_changed = |symbol: Symbol| systems.iter().any(|system| system.unknowns.contains(&symbol));
-    // From here on, what they are solved for stands for its change.
-    systems.iter().for_each(|system| solve_system(lowering, system));
-    add_parts(field, &is_changed, lowering, rows);
-}
-
-/// Adds the parts of the rates that contain certain symbols.
-fn add_parts(
-    field: &Field,
-    is_meant: &impl Fn(Symbol) -> bool,
-    lowering: &mut Lowering,
-    rows: &mut Table<Symbol, Vec<Monomial>>,
-) {
-    for (state, rate) in field.rates.iter() {
-        for part in parts(rate, is_meant) {
-            rows[state].extend(lowering.terms(&part));
-        }
-    }
-}
-
-/// The products of certain symbols, in which an expression is linear, with their factors.
-fn parts(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Vec<Expression> {
-    let slopes = gradient(expression, is_meant).into_iter().flatten();
-    slopes.map(|(symbol, slope)| Expression::from(symbol) * slope).collect()
 }
 
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with

@@ -21,7 +21,7 @@ macro_rules! expected {
 
 functions! {
     /// Every function of the state that is generated for all systems.
-    FUNCTIONS: 10 of Trait::Prepared;
+    FUNCTIONS: 8 of Trait::Prepared;
 
     /// X
     VECTOR_FIELD: vector_field() -> Returns::List(Rows::States),
@@ -54,14 +54,6 @@ functions! {
     /// S DF^T (DF S DF^T + e D + R)^-1 y, where the law gives y from F, and S and R are diagonal matrices.
     PROJECTION: projection(Argument::Variances, Argument::Noise, Argument::Law(Form::Declared)) -> Returns::List(Rows::States),
         projection::projection, expected!(|oracle| oracle.projection());
-
-    /// |dF_i|^2, the diagonal of DF DF^T.
-    SQUARED_GRADIENTS: squared_gradients() -> Returns::List(Rows::Integrals),
-        fields::squared_gradients, expected!(|oracle| oracle.squared_gradients());
-
-    /// The constraints' part of X, -J Df^T c in a Dirac field; 0 where there are no multipliers.
-    REACTION_FIELD: reaction_field() -> Returns::List(Rows::States),
-        fields::reaction_field, expected!(|oracle| oracle.reaction_field());
 }
 
 functions! {

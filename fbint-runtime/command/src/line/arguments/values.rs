@@ -20,7 +20,6 @@ pub(crate) enum GainsArgument {
     Uniform(f64),
     Each(Vec<f64>),
     Relaxation(f64),
-    Scaled(f64),
     BaeChang,
 }
 
@@ -83,10 +82,9 @@ pub(crate) fn gains(text: &str) -> Result<GainsArgument, String> {
         "none" => Ok(GainsArgument::None),
         "bae-chang" => Ok(GainsArgument::BaeChang),
         _ if text.starts_with("relaxation:") => positive(&text["relaxation:".len()..]).map(GainsArgument::Relaxation),
-        _ if text.starts_with("scaled:") => positive(&text["scaled:".len()..]).map(GainsArgument::Scaled),
         _ if text.contains(',') => text.split(',').map(gain).collect::<Result<_, _>>().map(GainsArgument::Each),
         _ if text.trim().parse::<f64>().is_err() => {
-            Err(format!("`{text}` is not a number, and not `none`, `relaxation:TAU`, `scaled:RATE` or `bae-chang`"))
+            Err(format!("`{text}` is not a number, and not `none`, `relaxation:TAU` or `bae-chang`"))
         }
         _ => gain(text).map(GainsArgument::Uniform),
     }

@@ -104,7 +104,6 @@ const fn colour(policy: Policy) -> &'static str {
         Policy::Plain => "#000000",
         Policy::Projected => "#009E73",
         Policy::Relaxation => "#0072B2",
-        Policy::Scaled => "#56B4E9",
         Policy::Uniform(1) => "#E69F00",
         Policy::Uniform(_) => "#D55E00",
         Policy::BaeChang => "#CC79A7",

@@ -15,9 +15,9 @@ const STEPS: i32 = 9;
 /// The loosest tolerance; each other is a tenth of the one before.
 const LOOSEST: f64 = 1e-3;
 const TOLERANCES: i32 = 10;
-/// Relaxation and scaled gains act within this many steps of a fixed size.
+/// Relaxation acts within this many steps of a fixed size.
 const STEPS_TO_RELAX: f64 = 10.0;
-/// They act within this time where the method chooses its steps.
+/// It acts within this time where the method chooses its steps.
 const TIME_TO_RELAX: f64 = 1.0;
 
 /// One method with one policy.
@@ -39,8 +39,6 @@ pub enum Policy {
     Projected,
     /// Relaxation within ten steps, or in unit time where the method chooses its steps.
     Relaxation,
-    /// Gains scaled by the gradients, of the same rate.
-    Scaled,
     /// k for every integral.
     Uniform(u8),
     /// The rule of Bae and Chang, for Euler's method.
@@ -166,15 +164,8 @@ impl WorkPrecisionPoint {
 }
 
 impl Policy {
-    const ALL: [Self; 7] = [
-        Self::Plain,
-        Self::Projected,
-        Self::Relaxation,
-        Self::Scaled,
-        Self::Uniform(1),
-        Self::Uniform(50),
-        Self::BaeChang,
-    ];
+    const ALL: [Self; 6] =
+        [Self::Plain, Self::Projected, Self::Relaxation, Self::Uniform(1), Self::Uniform(50), Self::BaeChang];
 
     /// Returns `true` if the policy applies to a scheme.
     fn applies_to(self, scheme: Scheme) -> bool {
@@ -184,9 +175,9 @@ impl Policy {
             _ if scheme.is_geometric() => false,
             Self::BaeChang => scheme == Scheme::EULER,
             // Gains are code, which has no Taylor series.
-            Self::Relaxation | Self::Scaled | Self::Uniform(_) if scheme == Scheme::TAYLOR => false,
+            Self::Relaxation | Self::Uniform(_) if scheme == Scheme::TAYLOR => false,
             // Rodas5P takes gains that do not depend on the state.
-            Self::Relaxation | Self::Scaled => scheme != Scheme::RODAS5P,
+            Self::Relaxation => scheme != Scheme::RODAS5P,
             Self::Projected | Self::Uniform(_) => true,
         }
     }
@@ -196,7 +187,7 @@ impl Policy {
         match self {
             Self::Plain => Aid::Nothing,
             Self::Projected => Aid::Projection,
-            Self::Relaxation | Self::Scaled | Self::Uniform(_) | Self::BaeChang => Aid::Feedback,
+            Self::Relaxation | Self::Uniform(_) | Self::BaeChang => Aid::Feedback,
         }
     }
 
@@ -207,7 +198,6 @@ impl Policy {
         let feedback = match self {
             Self::Plain | Self::Projected => Feedback::None,
             Self::Relaxation => Feedback::Relaxation(tau),
-            Self::Scaled => Feedback::DiagonalScaled(1.0 / tau),
             Self::Uniform(k) => Feedback::Uniform(f64::from(k)),
             Self::BaeChang => Feedback::BaeChang(setting),
         };
@@ -223,7 +213,6 @@ impl fmt::Display for Policy {
             Self::Plain => out.write_str("plain"),
             Self::Projected => out.write_str("projected"),
             Self::Relaxation => out.write_str("relaxation"),
-            Self::Scaled => out.write_str("scaled"),
             Self::Uniform(k) => write!(out, "k = {k}"),
             Self::BaeChang => out.write_str("Bae-Chang"),
         }
