@@ -20,6 +20,11 @@ pub struct Evaluation<'m> {
     inputs: Option<Vec<f64>>,
 }
 
+/// The part of the way between two states by which a switch is passed on either side.
+const BESIDE: f64 = 1e-9;
+/// A rate jumps where it changes by more than this part of its size.
+const JUMP: f64 = 1e-6;
+
 /// The variables by which a function is differentiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
@@ -74,6 +79,37 @@ impl<'m> Evaluation<'m> {
     /// For each integral the multiplier of its reaction, 0 for one that is not a constraint.
     pub fn multipliers(&self, state: &[f64]) -> Vec<f64> {
         self.list(ListFunction::Multipliers, self.model.facts().integrals.len(), state, &[])
+    }
+
+    /// The field, without projection and gains.
+    pub fn field(&self, state: &[f64]) -> Vec<f64> {
+        self.list(ListFunction::VectorField, state.len(), state, &[])
+    }
+
+    /// The first switch of the field that changes its side on the way from a state to another one, and at which the field jumps.
+    pub fn jump(&self, from: &[f64], to: &[f64]) -> Option<&'static str> {
+        let names = self.model.facts().switches;
+        let at = |fraction: f64| from.iter().zip(to).map(|(a, b)| a + fraction * (b - a)).collect::<Vec<f64>>();
+        let switch =
+            |place: usize, fraction: f64| self.list(ListFunction::Switches, names.len(), &at(fraction), &[])[place];
+        let jumps = |place: &usize| {
+            let [begin, end] = [0.0, 1.0].map(|fraction| switch(*place, fraction));
+            if begin * end > 0.0 {
+                return false;
+            }
+            let is_beyond = |value: f64| if begin == 0.0 { value * end > 0.0 } else { value * begin <= 0.0 };
+            let [mut before, mut beyond] = [0.0, 1.0];
+            while beyond - before > BESIDE {
+                let middle = 0.5 * (before + beyond);
+                *(if is_beyond(switch(*place, middle)) { &mut beyond } else { &mut before }) = middle;
+            }
+            // Where the field has a kink alone, a rate may be 0 on one side: its size is that in the states around.
+            let around = [-1.0, 0.0, 1.0, 2.0].map(|fraction| self.field(&at(fraction)));
+            let size = |entry: usize| around.iter().fold(0.0, |size: f64, rates| size.max(rates[entry].abs()));
+            let [a, b] = [before - BESIDE, beyond + BESIDE].map(|fraction| self.field(&at(fraction)));
+            (0..a.len()).any(|entry| (a[entry] - b[entry]).abs() > JUMP * size(entry))
+        };
+        (0..names.len()).find(jumps).map(|place| names[place])
     }
 
     /// The number of velocities of a Lagrangian system, which its mass matrix has as rows and columns; 0 for any other.

@@ -1,5 +1,7 @@
 //! Functions of a model at states, as arrays: mechanics, linear systems, and derivatives.
 
+use std::ops::ControlFlow;
+
 use fbint_command::catalogue::{
     AnyModel, Evaluation, ExplicitMethod, Feedback, FlatSignal, Inputs, Plan, RunDirection, Unknown,
     slopes_by_differences,
@@ -184,7 +186,8 @@ impl Model {
     ///
     /// Returns a Sensitivity: the state of shape (n,), by_start (n, n) and by_parameters (n, p). It differentiates the steps, to
     /// rounding; states are not projected. The start does not follow the parameters. A run that an event ends or resets, and laws that are
-    /// sampled, raise a ValueError. Steps pass switches as they are: there derivatives are of the order of the step.
+    /// sampled, raise a ValueError, and so does a run that passes a switch where the field jumps, as friction by `signum` does: there
+    /// derivatives jump, too. Steps pass other switches, such as `max(0, x)`, as they are.
     #[pyo3(signature = (until=10.0, *, method="rk4", step=1e-3, start=None, inputs=None))]
     fn sensitivity<'py>(
         &self,
@@ -274,7 +277,7 @@ impl Model {
     }
 }
 
-/// Refuses a run that an event ends or resets, across which it has no derivatives.
+/// Refuses a run that an event ends or resets, or in which the field jumps, across which it has no derivatives.
 fn check_events(
     mut model: Box<dyn AnyModel>,
     start: &[f64],
@@ -286,8 +289,23 @@ fn check_events(
         model.set_inputs(Inputs::new(model.facts().input_names.to_vec(), move || held.copied()));
     }
     let mut signals = crate::model::Signals::new();
-    let outcome = model.run(start, &Plan::new(settings, Feedback::None), None, &mut |_| signals.look());
+    let of = Evaluation::new(model.flat(), inputs.map(<[f64]>::to_vec));
+    let (mut before, mut jumped) = (start.to_vec(), None);
+    let outcome = model.run(start, &Plan::new(settings, Feedback::None), None, &mut |moment| {
+        if !model.facts().switches.is_empty() {
+            let state = moment.snapshot().state().to_vec();
+            jumped = of.jump(&before, &state).map(|switch| (switch, moment.time()));
+            before = state;
+        }
+        if jumped.is_some() { ControlFlow::Break(()) } else { signals.look() }
+    });
     signals.raise()?;
+    if let Some((switch, time)) = jumped {
+        let message = format!(
+            "the field jumps where `{switch}` switches, at t = {time:?}, and a derivative does not pass it: end before"
+        );
+        return Err(PyValueError::new_err(message));
+    }
     let run = match outcome {
         Ok(run) => run,
         Err(Error::Failed(failure)) => return Err(PyValueError::new_err(Error::Failed(failure).to_string())),
