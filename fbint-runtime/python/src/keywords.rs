@@ -1,7 +1,7 @@
 //! The keywords of a run or an ensemble, which are the options of the command by their names.
 
 use fbint_command::nearest;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
@@ -201,7 +201,14 @@ fn source_of(name: &str, source: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(law) = source.extract() {
         return Ok(law);
     }
-    let Ok(table) = source.cast::<PyTuple>() else { return Ok(format!("{:?}", number(name, source)?)) };
+    let Ok(table) = source.cast::<PyTuple>() else {
+        return match number(name, source)? {
+            number if number.is_finite() => Ok(format!("{number:?}")),
+            number => {
+                Err(PyValueError::new_err(format!("the input `{name}` is {number:?}: inputs are finite numbers")))
+            }
+        };
+    };
     let expected = "a law, a number, a function of (t, x), or a table as (times, values) or (times, values, 'linear')";
     let kind = match table.len() {
         2 => "held".to_owned(),

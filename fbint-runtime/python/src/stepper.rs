@@ -1,11 +1,13 @@
 //! Steps from Python: a run that continues at each call, with inputs that the caller chooses.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::mem::take;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fbint_command::catalogue::{AnyModel, Continuation, FlatSignal, Inputs, Plan};
-use fbint_command::runtime::{Settings, Snapshot};
+use fbint_command::runtime::{Settings, Snapshot, SystemFacts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -24,10 +26,11 @@ const MOST_STEPS: f64 = 1000.0;
 /// A run, or many side by side, that continues at each call of step. Make it with Model.stepper.
 ///
 /// state is an array of shape (n,), or (k, n) for k runs, in the order of Model.start(); t is the time, of shape () or (k,).
-#[pyclass(unsendable)]
+#[pyclass]
 pub(crate) struct Stepper {
     source: Arc<Source>,
-    model: Box<dyn AnyModel>,
+    facts: &'static SystemFacts,
+    model: Mutex<Box<dyn AnyModel>>,
     plan: Plan,
     /// The inputs that were given for all calls.
     given: Option<Inputs>,
@@ -51,13 +54,47 @@ struct SteppedRun {
     /// `true` if they have changed since the last call.
     has_jumped: bool,
     /// The run as it continues from the state, if it has begun to, and has neither events nor a record.
-    continuation: Option<Continuation>,
+    continuation: OwnContinuation,
     /// Where any other run continues.
     snapshot: Option<Snapshot>,
     /// The name of the event that has ended it.
     ended_by: Option<String>,
     /// The occurrences of events in the last call: the name, the time, the state, and the state after a reset.
     events: Vec<Occurred>,
+}
+
+thread_local! {
+    /// The continuations that were made in a thread: they do not leave it.
+    static CONTINUATIONS: RefCell<HashMap<u64, Continuation>> = RefCell::default();
+}
+
+/// The number of the next continuation.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// The continuation of a run in the thread that made it. In another one there is none.
+#[derive(Default)]
+struct OwnContinuation(Option<u64>);
+
+impl OwnContinuation {
+    fn is_here(&self) -> bool {
+        self.0.is_some_and(|number| CONTINUATIONS.with_borrow(|kept| kept.contains_key(&number)))
+    }
+
+    fn keep(&mut self, continuation: Continuation) {
+        let number = *self.0.get_or_insert_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+        CONTINUATIONS.with_borrow_mut(|kept| kept.insert(number, continuation));
+    }
+
+    fn take(&mut self) -> Option<Continuation> {
+        self.0.and_then(|number| CONTINUATIONS.with_borrow_mut(|kept| kept.remove(&number)))
+    }
+}
+
+impl Drop for OwnContinuation {
+    fn drop(&mut self) {
+        // A thread that ends has dropped them before.
+        let _ = CONTINUATIONS.try_with(|kept| self.0.and_then(|number| kept.borrow_mut().remove(&number)));
+    }
 }
 
 /// The place of an input, and the bits of its number.
@@ -137,10 +174,11 @@ impl Stepper {
     #[setter]
     fn set_state(&mut self, x: &Bound<'_, PyAny>) -> PyResult<()> {
         let rows = states(x, &self.places, (!self.is_single).then_some(self.runs.len()))?;
-        let clock = self.model.facts().clock;
+        let clock = self.facts.clock;
         for (run, state) in self.runs.iter_mut().zip(rows) {
             let time = clock.map_or(run.time, |clock| state[clock]);
-            (run.time, run.state, run.ended_by, run.continuation, run.snapshot) = (time, state, None, None, None);
+            (run.time, run.state, run.ended_by, run.snapshot) = (time, state, None, None);
+            run.continuation.take();
             run.events.clear();
         }
         Ok(())
@@ -158,7 +196,7 @@ impl Stepper {
 
     /// The entries of the state by the names of its variables.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let variables = self.model.facts().variables;
+        let variables = self.facts.variables;
         let written = |run: &SteppedRun| entries::written(py, variables, &run.state)?.as_any().get_item(name);
         match &*self.runs {
             [run] if self.is_single => written(run),
@@ -216,7 +254,8 @@ impl Stepper {
         (start, given): (Vec<f64>, Option<&Bound<'_, PyAny>>),
         raised: Raised,
     ) -> PyResult<Self> {
-        let places = entries::places(model.facts().variables);
+        let facts = model.facts();
+        let places = entries::places(facts.variables);
         let (is_single, starts) = match given {
             None => (true, vec![start]),
             Some(x) => {
@@ -225,34 +264,33 @@ impl Stepper {
                 (runs.is_none(), states(x, &places, runs)?)
             }
         };
-        let (clock, from) = (model.facts().clock, plan.settings.from);
+        let (clock, from) = (facts.clock, plan.settings.from);
         let run = |state: Vec<f64>| SteppedRun {
             time: clock.map_or(from, |clock| state[clock]),
             state,
             inputs: Arc::new([]),
             has_jumped: false,
-            continuation: None,
+            continuation: OwnContinuation::default(),
             snapshot: None,
             ended_by: None,
             events: Vec::new(),
         };
         let runs = starts.into_iter().map(run).collect();
         let inputs = model.inputs().cloned();
-        let (source, may_continue) = (Arc::clone(source), true);
-        Ok(Self { source, model, plan, given: inputs, is_single, runs, places, raised, may_continue })
+        let (source, model, may_continue) = (Arc::clone(source), Mutex::new(model), true);
+        Ok(Self { source, facts, model, plan, given: inputs, is_single, runs, places, raised, may_continue })
     }
 
     /// Takes inputs by name for the runs.
     fn take(&mut self, inputs: &Bound<'_, PyDict>) -> PyResult<()> {
-        let names = self.model.facts().input_names;
+        let names = self.facts.input_names;
         let count = self.runs.len();
         for (name, value) in inputs {
             let name: String = name.extract()?;
             let positions = match names.iter().position(|own| *own == name) {
                 Some(position) => vec![position],
                 None => self
-                    .model
-                    .facts()
+                    .facts
                     .inputs
                     .iter()
                     .find(|input| input.name == name)
@@ -286,7 +324,7 @@ impl Stepper {
     /// Brings a run to a time.
     fn advance(&mut self, py: Python<'_>, index: usize, until: Option<f64>) -> PyResult<()> {
         let Self { model, plan, given, runs, may_continue, raised, .. } = self;
-        let run = &mut runs[index];
+        let (run, model) = (&mut runs[index], model.get_mut().unwrap_or_else(PoisonError::into_inner));
         run.events.clear();
         if run.ended_by.is_some() {
             return Ok(());
@@ -305,11 +343,12 @@ impl Stepper {
         }
         let settings = Settings { from, until, every: Some(until - from), ..plan.settings };
         let plan = Plan { settings, ..plan.clone() };
-        if *may_continue && run.continuation.is_none() {
+        if *may_continue && !run.continuation.is_here() {
             run.set_inputs(&mut **model, given.as_ref());
             // Where its start is wrong, the run has the words for that.
             if let Ok(continuation) = model.continuation(&run.state, &plan) {
-                (*may_continue, run.continuation) = (continuation.is_some(), continuation);
+                *may_continue = continuation.is_some();
+                continuation.into_iter().for_each(|continuation| run.continuation.keep(continuation));
             }
         }
         let mut signals = Signals::new();
@@ -366,7 +405,8 @@ impl SteppedRun {
                 signals.raise()?;
             }
         }
-        (self.time, self.state, self.continuation, self.snapshot) = (until, state, Some(continuation), None);
+        (self.time, self.state, self.snapshot) = (until, state, None);
+        self.continuation.keep(continuation);
         Ok(true)
     }
 
@@ -379,7 +419,7 @@ impl SteppedRun {
         let known = self.inputs.iter().map(|(place, bits)| (*place, bits.load(Ordering::Relaxed)));
         let all = known.chain([(input, value.to_bits())]);
         self.inputs = all.map(|(place, bits)| (place, AtomicU64::new(bits))).collect();
-        self.continuation = None;
+        self.continuation.take();
     }
 
     /// Gives a model the inputs of this run, and others where it has none.

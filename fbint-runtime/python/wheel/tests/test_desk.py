@@ -358,3 +358,41 @@ def test_the_command_repeats_records_of_python(tmp_path):
     table = numpy.genfromtxt(tmp_path / "again.csv", delimiter=",", names=True, deletechars="")
     for name in run.keys():
         numpy.testing.assert_array_equal(table[name], run[name])
+
+
+def test_a_stepper_may_go_on_in_another_thread():
+    from concurrent.futures import ThreadPoolExecutor
+
+    model = fbint.model(
+        "#[feedback_system(coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2 + x.powi(2) / 2, start(x = 1, p = 0))] struct A;"
+    )()
+    here, there = model.stepper(step=1e-2), model.stepper(step=1e-2)
+    with ThreadPoolExecutor(1) as pool:
+        for turn in range(6):
+            here.step(0.5 * (turn + 1))
+            step = lambda: there.step(0.5 * (turn + 1))
+            pool.submit(step).result() if turn % 2 else step()
+    assert numpy.allclose(here.state, there.state, rtol=0, atol=1e-13)
+    assert abs(there.state[0] - math.cos(3)) < 1e-9
+
+
+def test_derivatives_pass_no_jump_of_the_field():
+    text = """
+    #[feedback_system(state(x), dynamics(x = if x > 1 { 2 } else { a }), default(a = 1), start(x = 0))]
+    struct Cross { a: f64 }
+    """
+    model = fbint.model(text)()
+    before = model.sensitivity(until=0.9, step=1e-2)
+    assert abs(before.by_parameters[0, 0] - 0.9) < 1e-12
+    with pytest.raises(ValueError, match="jumps where .* switches, at t = 1"):
+        model.sensitivity(until=2, step=1e-2)
+    # A spring that is met has no jump.
+    spring = "#[feedback_system(state(x, v), dynamics(x = v, v = -k * (x - 1).max(0)), default(k = 2), start(x = 0, v = 1))] struct B { k: f64 }"
+    met = fbint.model(spring)().sensitivity(until=1.5, step=1e-3)
+    phase = 0.5 * math.sqrt(2)
+    assert abs(met.by_start[0, 1] - (math.sin(phase) / math.sqrt(2) + math.cos(phase))) < 2e-3
+
+
+def test_numbers_of_inputs_are_finite():
+    with pytest.raises(ValueError, match="the input `thrust` is NaN"):
+        fbint.model(CART)().run(until=1, input={"thrust": math.nan})
