@@ -474,9 +474,10 @@ Examples:
   {program} work-precision {model} --until 50 --png
 
 Every explicit Runge-Kutta method runs over a ladder of steps or tolerances, once for each policy of gains: none, one projection
-after each step (the default of a run), relaxation, and k = 1 and k = 50 for every integral; so does rodas5p, for a model with the key `derivatives`, with gains that are constant; gauss4, gauss8, gauss16 and every
-geometric method that applies to the model run without gains. The error is the error of the state at the end, against DOP853
-at 1e-14. Times are minima over repetitions of the steps alone. A fixed step is refused where the gains make it unstable.";
+after each step (the default of a run), relaxation, and k = 1 and k = 50 for every integral; so does rodas5p, for a model with the
+key `derivatives`, with gains that are constant; gauss4, gauss8, gauss16 and every geometric method that applies to the model run
+without gains. The error is the error of the state at the end, against DOP853 at 1e-14. Times are minima over repetitions of the
+steps alone. A fixed step is refused where the gains make it unstable.";
 
 #[derive(Args, Debug)]
 #[command(after_help = WORK_PRECISION_EXAMPLES)]
