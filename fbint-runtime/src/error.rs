@@ -18,9 +18,9 @@ use crate::error::dependence::Dependence;
 use crate::error::extremes::Extremes;
 #[cfg(feature = "std")]
 use crate::error::failure::{Reason, StepFailure, UndefinedInput};
-#[cfg(feature = "std")]
-use crate::error::names::HeldTimes;
 use crate::error::names::{GivenName, Listed};
+#[cfg(feature = "std")]
+use crate::error::names::{HeldTimes, InputRange};
 use crate::system::StateEntry;
 
 /// Why a field, a start or a run was refused.
@@ -282,10 +282,7 @@ pub enum Error {
     },
     /// A run goes beyond the times at which its inputs are known.
     #[cfg(feature = "std")]
-    #[error(
-        "the inputs are given from t = {first:?} to t = {last:?}, and the run goes from t = {from:?} to t = {until:?}: give inputs \
-         for all of it, or end with them"
-    )]
+    #[error("{}", InputRange([.first, .last], [.from, .until]))]
     InputRange {
         /// The first time at which the inputs are known.
         first: f64,

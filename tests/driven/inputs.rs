@@ -171,9 +171,11 @@ fn bad_inputs_are_named() {
     let text = message(simulation(short.clone()).run(FINE, 2.0));
     assert_eq!(
         text,
-        "the inputs are given from t = 0.0 to t = 1.0, and the run goes from t = 0.0 to t = 2.0: give inputs for all of it, or end \
-         with them"
+        "the inputs end at t = 1.0, and the run at t = 2.0: give their values until then, or end the run with them"
     );
+    let late = table(&[(0.5, 1.0)], 2.0).unwrap();
+    let text = message(simulation(late).run(FINE, 2.0));
+    assert_eq!(text, "the inputs begin at t = 0.5, and the run at t = 0.0: give their values from t = 0.0 on");
     let text = message(simulation(short).run(Method::Rk4 { h: 0.3 }, 0.9));
     assert!(text.starts_with("the inputs jump at t = 0.5, within a step of h = 0.3: "), "{text}");
     let text = message(table(&[(0.0, 1.0), (0.0, 2.0)], 1.0));

@@ -430,7 +430,7 @@ const MISTAKES: &[Case] = &[
             "`gradient` does not know how `multiplier(..)` depends on `x`\nhelp: write variables of the state in its place, such as velocities or momenta")]),
     ("coordinates(x), velocities(v), lagrangian = v.powi(2) + gradient(x.powi(2))",
         &[("gradient",
-            "`gradient` takes 2 arguments, not 1")]),
+            "`gradient` takes 2 arguments, not 1\nhelp: write `gradient(f, x)` for the derivatives of f by the entries of x")]),
     ("coordinates(x), velocities(omega), lagrangian = rate().powi(2) + x",
         &[("rate",
             "`rate` takes one argument, not 0")]),

@@ -63,6 +63,26 @@ impl fmt::Display for HeldTimes<'_> {
     }
 }
 
+/// The times at which inputs are known, and those of a run that goes beyond them.
+#[cfg(feature = "std")]
+pub(super) struct InputRange<'a>(pub(super) [&'a f64; 2], pub(super) [&'a f64; 2]);
+
+#[cfg(feature = "std")]
+impl fmt::Display for InputRange<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self([first, last], [from, until]) = self;
+        if from < first {
+            write!(
+                out,
+                "the inputs begin at t = {first:?}, and the run at t = {from:?}: give their values from t = {from:?} on"
+            )
+        } else {
+            let remedy = format_args!("give their values until then, or end the run with them");
+            write!(out, "the inputs end at t = {last:?}, and the run at t = {until:?}: {remedy}")
+        }
+    }
+}
+
 /// Names in a row: `a`, `b`, `c`.
 pub(super) struct Listed<'a>(pub(super) &'a [StateEntry]);
 

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive};
 use quote::ToTokens;
-use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, RangeLimits, Stmt, UnOp};
+use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Ident, Member, RangeLimits, Stmt, UnOp};
 
 use super::foreign;
 use super::methods::Value;
@@ -12,8 +12,8 @@ use super::scope::{Poison, Reported, Scope, every};
 use super::value::{ShapedExpression, unrepresentable};
 use crate::expression::{DivisionByZero, Expression};
 use crate::syntax::habits::SWITCH;
-use crate::syntax::written::written_or;
-use crate::syntax::{Shape, peel, plain};
+use crate::syntax::written::{difference, written_or};
+use crate::syntax::{Shape, peel, plain, words};
 
 /// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
@@ -191,7 +191,7 @@ impl Scope<'_> {
         match op {
             BinOp::Eq(_) => self.equation(op, &binary.left, &binary.right),
             BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
-                let difference = foreign::difference(&binary.left, &binary.right);
+                let difference = difference(&binary.left, &binary.right);
                 let message =
                     format!("`{symbol}` has no value here: {SWITCH}; a zero is that of the difference `{difference}`");
                 self.fail(op, message)
@@ -205,7 +205,7 @@ impl Scope<'_> {
     }
 
     fn equation<T>(&self, sign: impl ToTokens, left: &Expr, right: &Expr) -> Reported<T> {
-        let difference = foreign::difference(left, right);
+        let difference = difference(left, right);
         self.fail(sign, format!("an equation has no value\nhelp: write the difference of its sides: `{difference}`"))
     }
 
@@ -224,6 +224,9 @@ impl Scope<'_> {
             return self.family_member(family, &index.index, member);
         }
         let value = self.evaluate(&index.expr);
+        if let Some(end) = words(&index.index).find(|word| is_end(word) && !self.has_value(word)) {
+            return self.end_of(&value?, index, &end);
+        }
         let (row, column) = match peel(&index.index) {
             Expr::Tuple(pair) if pair.elems.len() == 2 => {
                 let (row, column) = (self.integer(&pair.elems[0]), self.integer(&pair.elems[1]));
@@ -256,6 +259,21 @@ impl Scope<'_> {
         }
     }
 
+    /// Reports `q[end]`, where other languages have the last entry.
+    fn end_of<T>(&mut self, value: &ShapedExpression, index: &ExprIndex, end: &Ident) -> Reported<T> {
+        let message = format!("there is no `{end}` here: entries are counted from 0");
+        let last = match value.shape() {
+            Shape::Vector(length) => Some(length as i64 - 1),
+            _ => None,
+        };
+        let place = last.and_then(|last| {
+            self.attempted(|scope| scope.with_index(end, last, |scope| scope.integer(&index.index))).ok()
+        });
+        let base = written_or(&index.expr, "q");
+        let remedy = place.map_or_else(String::new, |place| format!("\nhelp: write `{base}[{place}]`"));
+        self.fail(end, format!("{message}{remedy}"))
+    }
+
     /// The index, counted from 0, if it is less than `length`, the number of rows, columns or entries of what is indexed. `[one, many]`
     /// are the words for them.
     pub(super) fn within(
@@ -285,9 +303,9 @@ impl Scope<'_> {
         }
         let member = field.member.to_token_stream().to_string();
         if let Some(module) = self.unknown_root(&field.base)
-            && member.eq_ignore_ascii_case("pi")
+            && let Some(constant) = foreign::member(&member)
         {
-            return self.fail(field, format!("there is no `{module}` here\nhelp: write `PI`"));
+            return self.fail(field, format!("there is no `{module}` here\nhelp: write `{constant}`"));
         }
         if let Some(owner) = self.unknown_root(&field.base)
             && let Member::Named(name) = &field.member
@@ -406,6 +424,11 @@ fn chain(binary: &ExprBinary, fold: Fold) -> (&Expr, Vec<(BinOp, &Expr)>) {
     }
     links.reverse();
     (first, links)
+}
+
+/// Returns `true` for the words of other languages for the last index.
+fn is_end(word: &Ident) -> bool {
+    word == "end" || word == "last"
 }
 
 fn show(number: &BigRational) -> String {

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use syn::{BinOp, Expr, ExprLit, Lit};
 
-use super::foreign;
 use super::quantities::{each_member, suffix};
 use super::scope::{Reported, Scope, every};
 use super::value::ShapedExpression;
 use crate::derivation::Role;
 use crate::expression::{Expression, Symbol};
+use crate::syntax::written::difference;
 use crate::syntax::{
     Crossing, EventDeclaration, NamedExpression, Shape, ShapeArgument, ShapeDeclaration, ShapeKind, Variable,
     did_you_mean, peel, plain,
@@ -92,7 +92,7 @@ impl Scenery {
         if let Expr::Binary(comparison) = peel(&named.value)
             && let Some(direction) = crossing(comparison.op)
         {
-            let difference = foreign::difference(&comparison.left, &comparison.right);
+            let difference = difference(&comparison.left, &comparison.right);
             let message =
                 format!("the {what} `{name}` is where a function passes 0\nhelp: write `{difference}, {direction}`");
             return scope.fail(comparison.op, message);

@@ -1,6 +1,5 @@
 //! Names, functions and methods that other languages have, and what to write here instead.
 
-use quote::ToTokens;
 use syn::{Expr, ExprLit, Lit};
 
 use super::methods::{METHODS, SERIES};
@@ -31,7 +30,7 @@ const ALIASES: [(&[&str], &str); 18] = [
 ];
 
 /// Functions and operators of other languages that need a rewrite rather than another name.
-const FOREIGN: [(&[&str], &str); 28] = [
+const FOREIGN: [(&[&str], &str); 29] = [
     (&["pow", "power"], "a power is written `x.powi(2)` or `x.powf(1.5)`"),
     (
         &["square", "squared", "sqr", "sq"],
@@ -69,6 +68,7 @@ const FOREIGN: [(&[&str], &str); 28] = [
         &["array", "vec", "col", "asarray", "list", "new"],
         "a vector is written `vector![..]`, a matrix `matrix![..; ..]`",
     ),
+    (&["last", "first", "end", "front", "back"], "an entry is taken by its index, counted from 0\nhelp: write `q[0]`"),
     (&["len", "size", "shape"], "sizes are those of the declaration\nhelp: write the number"),
     (&["rational", "fraction", "frac"], "a quotient of numbers is exact\nhelp: write `1 / 2`"),
     (&["sin_cos", "sincos"], "write `x.sin()` and `x.cos()`"),
@@ -119,6 +119,17 @@ pub(super) fn method(name: &str) -> Option<&'static str> {
     own.or_else(|| ALIASES.iter().find(|(names, _)| names.contains(&&name[..])).map(|(_, method)| *method))
 }
 
+/// The expression for a constant of a library, as in `np.pi` and SymPy's `S.Half`.
+pub(super) fn member(name: &str) -> Option<&'static str> {
+    match &name.to_lowercase()[..] {
+        "pi" => Some("PI"),
+        "half" => Some("1 / 2"),
+        "one" => Some("1"),
+        "zero" => Some("0"),
+        _ => None,
+    }
+}
+
 /// The expression for a constant of Rust's `consts`.
 pub(super) fn constant(name: &str) -> Option<&'static str> {
     CONSTANTS.iter().find(|(constant, _)| *constant == name).map(|(_, expression)| *expression)
@@ -142,6 +153,22 @@ pub(super) fn call(name: &str, arguments: &[&Expr]) -> Option<String> {
                 receiver(angle),
                 &lower[..3]
             ));
+        }
+        // SymPy's `S(1) / 2`, and conversions.
+        ("s" | "integer" | "sympify" | "nsimplify" | "float" | "double" | "real" | "f64", [number]) => {
+            let number = match peel(number) {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value(),
+                other => short(other),
+            };
+            return Some(format!("numbers are exact as they are written\nhelp: write `{number}`"));
+        }
+        ("der" | "ddt" | "d" | "diff" | "derivative" | "dot", [of]) => {
+            return Some(format!("write `rate({})`", short(of)));
+        }
+        ("diff" | "d" | "derivative" | "grad", [of, by]) => {
+            let (of, by) = (short(of), short(by));
+            let is_time = by == "t" || by == "time";
+            return Some(if is_time { format!("write `rate({of})`") } else { format!("write `gradient({of}, {by})`") });
         }
         ("eye", [size]) => return Some(format!("write `identity({})`", short(size))),
         _ => {}
@@ -188,16 +215,4 @@ pub(super) fn receiver(expression: &Expr) -> String {
             | Expr::Macro(_)
     );
     if is_whole || text == "x" { text } else { format!("({text})") }
-}
-
-/// The difference of the sides of an equation.
-pub(super) fn difference(left: &Expr, right: &Expr) -> String {
-    let is_sum = matches!(right, Expr::Binary(_) | Expr::Unary(_)) && written_or(right, "+").contains(['+', '-']);
-    let [left, right] = [left, right].map(|side| written_or(side.to_token_stream(), ""));
-    match (&left[..], &right[..]) {
-        ("", _) | (_, "") => "a - b".to_owned(),
-        (_, "0") => left,
-        _ if is_sum => format!("{left} - ({right})"),
-        _ => format!("{left} - {right}"),
-    }
 }

@@ -121,7 +121,11 @@ impl Scope<'_> {
             return self.unknown_function(call, path, &name);
         };
         if call.args.len() != *count {
-            let remedy = if name == "zeros" { "\nhelp: write `zeros(3, 1)` for a vector of 3" } else { "" };
+            let remedy = match &name[..] {
+                "zeros" => "\nhelp: write `zeros(3, 1)` for a vector of 3",
+                "gradient" => "\nhelp: write `gradient(f, x)` for the derivatives of f by the entries of x",
+                _ => "",
+            };
             let message = format!("`{name}` takes {}, not {}{remedy}", arguments(*count), call.args.len());
             return self.fail(path, message);
         }

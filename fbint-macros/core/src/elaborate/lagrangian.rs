@@ -20,6 +20,7 @@ use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::{ConfigurationConstraint, Configurations, vanishes_identically};
 use crate::syntax::diagnostics::Errors;
+use crate::syntax::written::written_or;
 use crate::syntax::{ASSUME, AttributeKey, Declaration, Formalism, KEPT, NamedExpression, plain};
 
 impl Scope<'_> {
@@ -80,6 +81,14 @@ impl Scope<'_> {
     pub(super) fn partial_derivatives(&mut self, function: &Expr, variable: &Expr) -> Value {
         let (value, by) = (self.evaluate(function), self.evaluate(variable));
         let (value, by) = (value?, by?);
+        let is_variable = |entry: &Expression| matches!(entry, Expression::Symbol(_));
+        if value.entries().iter().all(is_variable)
+            && by.as_scalar().is_some_and(|by| !is_variable(by) && !by.symbols().is_empty())
+        {
+            let [first, second] = [function, variable].map(|argument| written_or(argument, ".."));
+            let message = "the function comes first, and then what it is differentiated by";
+            return self.fail(function, format!("{message}\nhelp: write `gradient({second}, {first})`"));
+        }
         let Some(scalar) = value.as_scalar() else {
             let message = "`gradient` takes a scalar, and this is";
             return self.fail(function, format!("{message} {}\nhelp: take its entries one by one", value.shape()));

@@ -166,7 +166,10 @@ impl<'a> Scope<'a> {
     pub(super) fn definitions(&mut self) {
         for (index, define) in self.declaration.defines.iter().enumerate() {
             for member in 0..members(define) {
-                let _ = self.definition(index, member);
+                // A mistaken definition is reported once, whether or not something uses it.
+                if self.definition(index, member).is_err() {
+                    self.used.insert(plain(&define.name));
+                }
             }
         }
     }
@@ -545,7 +548,15 @@ impl<'a> Scope<'a> {
         let (shape, expected) = (value.shape(), ShapedExpression::shape_of(variable.shape));
         if shape != expected {
             let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
-            return self.fail(&given.value, format!("{message}: they must have the same shape"));
+            let remedy = match (shape, expected) {
+                (Shape::Vector(count), Shape::Scalar)
+                    if self.declaration.inputs.iter().any(|input| input.name == given.name) =>
+                {
+                    format!("\nhelp: write `{name}: [{count}] = ..`")
+                }
+                _ => String::new(),
+            };
+            return self.fail(&given.value, format!("{message}: they must have the same shape{remedy}"));
         }
         Ok(variable.symbols.iter().copied().zip(value.into_entries()).collect())
     }

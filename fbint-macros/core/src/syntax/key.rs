@@ -256,7 +256,7 @@ impl AttributeKey {
 }
 
 /// Keys that do not exist but are often expected, and what to write instead.
-const FOREIGN: [(&[&str], &str); 20] = [
+const FOREIGN: [(&[&str], &str); 21] = [
     (
         &["forces", "damping", "friction", "dissipation"],
         "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity",
@@ -270,6 +270,7 @@ const FOREIGN: [(&[&str], &str); 20] = [
         &["kinetic", "kinetic_energy", "potential", "potential_energy", "energy", "T", "V", "U"],
         "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`",
     ),
+    (&["definition", "definitions", "def", "let"], "write `define(name = expression)`"),
     (&["H"], "write `hamiltonian = ..`"),
     (&["L"], "write `lagrangian = ..`"),
     (&["variables", "unknowns"], "write `coordinates(q)` with `momenta(p)` or `velocities(v)`, or `state(x)`"),

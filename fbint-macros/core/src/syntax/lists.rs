@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitInt, RangeLimits, Token, bracketed};
 
 use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, after_equals};
-use super::written::{written, written_or};
+use super::written::{difference, written, written_or};
 use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, REDUNDANT, Shape, Variable, plain};
 
 impl AttributeReader<'_> {
@@ -73,7 +73,15 @@ impl AttributeReader<'_> {
             self.declaration.hidden_uses = true;
             return (&head[..1], None);
         };
-        let shape = family.as_ref().map(|family| Shape::Vector(family.range.end as usize));
+        let mut shape = family.as_ref().map(|family| Shape::Vector(family.range.end as usize));
+        if let ([_], Expr::Macro(law)) = (head, &value)
+            && law.mac.path.is_ident("vector")
+        {
+            let (count, law) = (self.entries(law.mac.tokens.clone()).len(), written_or(&value, ".."));
+            let message = format!("the law of `{name}` is a vector of {count}, and `{name}` is a scalar");
+            self.errors.push_spanned(&value, format_args!("{message}\nhelp: write `{name}: [{count}] = {law}`"));
+            shape = Some(Shape::Vector(count));
+        }
         let name = name.clone();
         self.declaration.laws.push(NamedExpression { name, assume: None, redundant: None, family, value });
         (head, shape)
@@ -250,6 +258,10 @@ fn shape(key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> syn::Result<S
                 format!("\nhelp: where it starts is declared by `start({name} = {value})`")
             }
         }
+        // `der(q)`
+        [TokenTree::Group(of)] if key == AttributeKey::Velocities && of.delimiter() == Delimiter::Parenthesis => {
+            "\nhelp: write `v`: a velocity is the rate of the coordinate at its place".to_owned()
+        }
         [TokenTree::Group(sizes)] if sizes.delimiter() == Delimiter::Bracket => {
             let sizes = written(sizes.stream());
             format!("\nhelp: write `{name}: [{sizes}]`")
@@ -357,8 +369,14 @@ fn misnamed(list: List, tokens: &[TokenTree]) -> (Span, String) {
     if matches!(&tokens[0], TokenTree::Ident(word) if word == "let") {
         return (start, "drop `let`: the key declares the name".to_owned());
     }
+    if matches!(key, AttributeKey::Event | AttributeKey::Section)
+        && let Some(declaration) = condition(tokens)
+    {
+        return (start, format!("`{word}` needs a name, and a function that passes 0\nhelp: write `{declaration}`"));
+    }
     if let Some((place, difference)) = equation(key, tokens) {
-        return (place, format!("an equation is declared by a name and the difference of its sides: `{difference}`"));
+        let message = "an equation is declared by a name and the difference of its sides";
+        return (place, format!("{message}\nhelp: write `name = {difference}`"));
     }
     let is_rate = matches!(key, AttributeKey::Dynamics | AttributeKey::Kinematics);
     match tokens {
@@ -442,12 +460,39 @@ fn equation(key: AttributeKey, tokens: &[TokenTree]) -> Option<(Span, String)> {
         None if tokens.get(at + 1).is_some_and(is_sign) => &tokens[at + 2..],
         None => return None,
     };
-    let side = |tokens: &[TokenTree]| written(tokens.iter().cloned().collect::<TokenStream>());
-    let is_sum = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if matches!(punct.as_char(), '+' | '-'));
-    let (left, right) = match (side(&tokens[..at]), side(right)) {
-        (left, zero) if zero == "0" => return Some((tokens[at].span(), format!("name = {left}"))),
-        (left, text) if right.iter().any(is_sum) => (left, format!("({text})")),
-        sides => sides,
+    (at > 0).then(|| (tokens[at].span(), difference(stream(&tokens[..at]), stream(right))))
+}
+
+/// The declaration of an event that is given as a condition: `when q < 0`, `bounce if q < 0`, `q == 0`.
+fn condition(tokens: &[TokenTree]) -> Option<String> {
+    let is_when = |token: &TokenTree| ["when", "if", "on", "where", "at"].iter().any(|when| token.to_string() == *when);
+    let (name, condition) = match tokens {
+        [when, condition @ ..] if is_when(when) => (None, condition),
+        [TokenTree::Ident(name), when, condition @ ..] if is_when(when) => (Some(name), condition),
+        _ => (None, tokens),
     };
-    (at > 0).then(|| (tokens[at].span(), format!("name = {left} - {right}")))
+    let sign = |token: &TokenTree| match token {
+        TokenTree::Punct(sign) => Some(sign.as_char()).filter(|sign| matches!(sign, '<' | '>' | '=')),
+        _ => None,
+    };
+    let name = name.map_or_else(|| "name".to_owned(), plain);
+    let Some(at) = condition.iter().position(|token| sign(token).is_some()) else {
+        let is_bare = condition.len() == tokens.len() || condition.is_empty();
+        return (!is_bare).then(|| format!("{name} = {}", written_or(stream(condition), "..")));
+    };
+    let (left, right) = match &condition[at + 1..] {
+        [equals, right @ ..] if is_equals(equals) => (&condition[..at], right),
+        right => (&condition[..at], right),
+    };
+    let direction = match sign(&condition[at]) {
+        Some('<') => ", falling",
+        Some('>') => ", rising",
+        _ => "",
+    };
+    let has_sides = !matches!(left.last(), None | Some(TokenTree::Punct(_))) && !right.is_empty();
+    has_sides.then(|| format!("{name} = {}{direction}", difference(stream(left), stream(right))))
+}
+
+fn stream(tokens: &[TokenTree]) -> TokenStream {
+    tokens.iter().cloned().collect()
 }

@@ -19,6 +19,19 @@ pub(crate) fn written_or(tokens: impl ToTokens, instead: &str) -> String {
     if text.chars().count() > LONGEST { instead.to_owned() } else { text }
 }
 
+/// The difference of the sides of an equation.
+pub(crate) fn difference(left: impl ToTokens, right: impl ToTokens) -> String {
+    let is_sum = |token: TokenTree| matches!(token, TokenTree::Punct(sign) if matches!(sign.as_char(), '+' | '-'));
+    let right = right.to_token_stream();
+    let [left, text] = [left.to_token_stream(), right.clone()].map(|side| written_or(side, ""));
+    match (&left[..], &text[..]) {
+        ("", _) | (_, "") => "a - b".to_owned(),
+        (_, "0") => left,
+        _ if right.into_iter().any(is_sum) => format!("{left} - ({text})"),
+        _ => format!("{left} - {text}"),
+    }
+}
+
 struct Writer {
     text: String,
     after_operand: bool,
