@@ -135,21 +135,10 @@ impl Export<'_> {
 
     /// Enumerations of the entries by their names.
     fn indices(&self) -> String {
-        let symbols = &self.model.derivation.symbols;
-        let inputs: Vec<&str> = symbols.inputs().map(|symbol| &*symbols[symbol].name).collect();
-        let outputs: Vec<&str> = self.model.derivation.outputs.iter().map(|output| &*output.name).collect();
-        let integrals: Vec<&str> = self.each_integral().map(|integral| &*integral.name).collect();
-        let events: Vec<&str> = self.model.scenery.events.iter().map(|event| &*event.name).collect();
-        let kinds = [
-            ("STATE", self.state_names()),
-            ("INPUT", inputs),
-            ("OUTPUT", outputs),
-            ("INTEGRAL", integrals),
-            ("EVENT", events),
-        ];
-        let kinds = kinds.into_iter().filter(|(_, names)| !names.is_empty());
+        // Parameters are members.
+        let kinds = self.names().into_iter().filter(|(kind, names)| *kind != "parameter" && !names.is_empty());
         let list = |(kind, names): (&str, Vec<&str>)| {
-            let names = constants(&format!("MODEL_{kind}"), names);
+            let names = constants(&format!("MODEL_{}", kind.to_uppercase()), names);
             format!("enum {{\n    {}\n}};\n", names.join(",\n    "))
         };
         kinds.map(list).collect()
@@ -183,20 +172,12 @@ impl Export<'_> {
 
     /// Tables of the entries: names, roles, variables, weights, defaults.
     fn tables_of_entries(&self) -> String {
-        let derivation = &self.model.derivation;
-        let symbols = &derivation.symbols;
-        let named = |kind: &str, names: Vec<&str>| {
+        let symbols = &self.model.derivation.symbols;
+        let named = |(kind, names): (&str, Vec<&str>)| {
             let names: String = names.iter().map(|name| format!("{}, ", quoted(name))).collect();
             format!("const char *const model_{kind}_names[] = {{ {names}0 }};\n")
         };
-        let names = |ids: Vec<_>| ids.into_iter().map(|symbol| &*symbols[symbol].name).collect();
-        let mut tables = named("state", self.state_names());
-        tables.push_str(&named("parameter", names(symbols.parameters().collect())));
-        tables.push_str(&named("input", names(symbols.inputs().collect())));
-        tables.push_str(&named("output", derivation.outputs.iter().map(|output| &*output.name).collect()));
-        tables.push_str(&named("integral", self.each_integral().map(|integral| &*integral.name).collect()));
-        let events = &self.model.scenery.events;
-        tables.push_str(&named("event", events.iter().map(|event| &*event.name).collect()));
+        let mut tables: String = self.names().into_iter().map(named).collect();
         let variables = symbols.variables();
         let variables =
             variables.iter().enumerate().flat_map(|(place, (_, entries))| entries.iter().map(move |_| place));

@@ -8,17 +8,16 @@ use crate::{Export, File};
 
 const TEMPLATE: &str = include_str!("../templates/casadi.c");
 
-/// A function of CasADi: its name, the name of its result, and its derivatives.
+/// A function of CasADi: its name and its derivatives.
 struct Function {
     name: &'static str,
-    result: &'static str,
     derivatives: &'static GeneratedFunction,
 }
 
 const FUNCTIONS: [Function; 3] = [
-    Function { name: "f", result: "rates", derivatives: &VECTOR_FIELD_DERIVATIVES },
-    Function { name: "g", result: "outputs", derivatives: &OUTPUTS_DERIVATIVES },
-    Function { name: "F", result: "integrals", derivatives: &INTEGRALS_DERIVATIVES },
+    Function { name: "f", derivatives: &VECTOR_FIELD_DERIVATIVES },
+    Function { name: "g", derivatives: &OUTPUTS_DERIVATIVES },
+    Function { name: "F", derivatives: &INTEGRALS_DERIVATIVES },
 ];
 
 impl Export<'_> {
@@ -31,15 +30,18 @@ impl Export<'_> {
 
     /// See [`casadi`](Self::casadi).
     fn casadi_of(&self) -> Vec<File> {
-        let mut values = vec![("jacobians", FUNCTIONS.iter().map(|function| self.jacobian(function)).collect())];
+        let entries = FUNCTIONS.iter().map(|function| self.entries(&self.model.programs[function.derivatives]).len());
+        let room = entries.max().unwrap_or_default().max(1).to_string();
+        let functions = FUNCTIONS.iter().map(|function| self.casadi_function(function)).collect();
+        let mut values = vec![("functions", functions), ("entries_room", room)];
         values.extend(self.sizes());
         let name = format!("{}_casadi.c", self.prefix);
         let [header, source] = self.library(None);
         vec![File { name, text: self.filled(TEMPLATE, &values) }, header, source]
     }
 
-    /// The sparsities of the blocks of a Jacobian, and where its entries are in them.
-    fn jacobian(&self, Function { name, result, derivatives }: &Function) -> String {
+    /// A function, with the sparsities of the blocks of its Jacobian, and where its entries are in them.
+    fn casadi_function(&self, Function { name, derivatives }: &Function) -> String {
         let entries = self.entries(&self.model.programs[*derivatives]);
         let (parameters, rows) = (self.places.parameters.len(), self.rows(derivatives.returns));
         // By x, u and p; columns are counted in the order x, p, u.
@@ -63,9 +65,11 @@ impl Export<'_> {
         text.push_str(&table("int", &format!("{name}_blocks"), places.iter().map(|(block, _)| *block)));
         text.push_str(&table("int", &format!("{name}_order"), places.iter().map(|(_, order)| *order)));
         let source = derivatives.name.trim_end_matches("_derivatives");
-        let [x, u, p] = ["x", "u", "p"].map(|label| format!("\"jac_{result}_{label}\""));
-        let (count, room) = (entries.len(), entries.len().max(1));
-        text + &*format!("JACOBIAN({name}, \"{result}\", model_{source}, {count}, {room}, {x}, {u}, {p})\n\n")
+        let count = entries.len();
+        text + &*format!(
+            "static const function of_{name} = {{\n    model_{source}, model_{source}_derivatives, model_{source}_tangent, model_{source}_adjoint, \
+             {rows}, {count},\n    {name}_blocks, {name}_order, {{ {rows}, 1, 1 }}, {{ {name}_by_x, {name}_by_u, {name}_by_p }}\n}};\n\n"
+        )
     }
 }
 

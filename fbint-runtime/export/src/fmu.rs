@@ -121,7 +121,7 @@ impl Export<'_> {
 
     /// Every variable, in the order of value references.
     fn variables(&self) -> Vec<Variable> {
-        let symbols = &self.model.derivation.symbols;
+        let [states, parameters, inputs, outputs, integrals, events] = self.names().map(|(_, names)| names);
         let mut taken = BTreeSet::new();
         let mut variables: Vec<Variable> = Vec::new();
         let mut add = |name: &str, kind: Kind, start: f64| {
@@ -134,20 +134,17 @@ impl Export<'_> {
         let start = |place: usize| self.start.get(place).copied().unwrap_or(0.0);
         let parameter = |place: usize| self.parameters.get(place).copied().unwrap_or(0.0);
         add("time", Kind::Time, self.start_time());
-        self.state_names().iter().enumerate().for_each(|(place, name)| add(name, Kind::State, start(place)));
-        for (place, name) in self.state_names().iter().enumerate() {
+        states.iter().enumerate().for_each(|(place, name)| add(name, Kind::State, start(place)));
+        for (place, name) in states.iter().enumerate() {
             add(&format!("der({name})"), Kind::Derivative { of: place }, 0.0);
         }
-        for (place, symbol) in symbols.parameters().enumerate() {
-            add(&symbols[symbol].name, Kind::Parameter, parameter(place));
-        }
-        symbols.inputs().for_each(|symbol| add(&symbols[symbol].name, Kind::Input, 0.0));
-        self.model.derivation.outputs.iter().for_each(|output| add(&output.name, Kind::Output, 0.0));
-        self.each_integral().for_each(|integral| add(&integral.name, Kind::Integral, 0.0));
-        let events = &self.model.scenery.events;
-        events.iter().for_each(|event| add(&event.name, Kind::Event, 0.0));
+        parameters.iter().enumerate().for_each(|(place, name)| add(name, Kind::Parameter, parameter(place)));
+        inputs.iter().for_each(|name| add(name, Kind::Input, 0.0));
+        outputs.iter().for_each(|name| add(name, Kind::Output, 0.0));
+        integrals.iter().for_each(|name| add(name, Kind::Integral, 0.0));
+        events.iter().for_each(|name| add(name, Kind::Event, 0.0));
         self.model.switches.iter().for_each(|switch| add(&format!("switch({switch})"), Kind::Event, 0.0));
-        events.iter().for_each(|event| add(&format!("occurrences({})", event.name), Kind::Occurrences, 0.0));
+        events.iter().for_each(|name| add(&format!("occurrences({name})"), Kind::Occurrences, 0.0));
         add("longest step", Kind::Step, STEP);
         add("tolerance", Kind::Tolerance, 0.0);
         variables

@@ -112,10 +112,18 @@ impl<'m> Export<'m> {
         self.model.derivation.symbols.unknowns().count()
     }
 
-    /// The names of the state's entries.
-    fn state_names(&self) -> Vec<&str> {
-        let symbols = &self.model.derivation.symbols;
-        symbols.states().map(|symbol| &*symbols[symbol].name).collect()
+    /// The names of the entries of each kind.
+    fn names(&self) -> [(&'static str, Vec<&str>); 6] {
+        let derivation = &self.model.derivation;
+        let named = |symbol| &*derivation.symbols[symbol].name;
+        [
+            ("state", derivation.symbols.states().map(named).collect()),
+            ("parameter", derivation.symbols.parameters().map(named).collect()),
+            ("input", derivation.symbols.inputs().map(named).collect()),
+            ("output", derivation.outputs.iter().map(|output| &*output.name).collect()),
+            ("integral", self.each_integral().map(|integral| &*integral.name).collect()),
+            ("event", self.model.scenery.events.iter().map(|event| &*event.name).collect()),
+        ]
     }
 
     /// The integrals in their order.

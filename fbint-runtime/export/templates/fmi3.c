@@ -120,12 +120,12 @@ static int state_adjoint(state *now, const uint32_t *of, size_t unknown_count, c
 {
     const model_system *const system = state_refresh(now);
     real part[@unknown_room@];
-    unknowns weights;
+    unknowns weights, changes;
     model_direction gradient;
-    int by_pairs = 0;
+    int by_knowns = 0, is_well = 1;
     size_t i, k;
 #if @switches@
-    by_pairs = state_slides(now);
+    by_knowns = state_slides(now);
 #endif
     memset(&weights, 0, sizeof weights);
     memset(&gradient, 0, sizeof gradient);
@@ -135,21 +135,18 @@ static int state_adjoint(state *now, const uint32_t *of, size_t unknown_count, c
             return 0;
         }
         *unknown = (real)seed[i];
-        by_pairs |= references_below(of[i]) >= VR_EVENT;
+        by_knowns |= references_below(of[i]) >= VR_EVENT;
     }
-    for (k = 0; by_pairs && k < known_count; ++k) {
+    for (k = 0; by_knowns && k < known_count; ++k) {
+        const double one = 1;
+        is_well &= state_change(now, &by[k], 1, &one, &changes);
         derivatives[k] = 0;
         for (i = 0; i < unknown_count; ++i) {
-            const double one = 1;
-            double derivative;
-            if (!state_direction(now, &of[i], 1, &by[k], 1, &one, &derivative)) {
-                return 0;
-            }
-            derivatives[k] += seed[i] * derivative;
+            derivatives[k] += seed[i] * *of_unknown(&changes, of[i]);
         }
     }
-    if (by_pairs) {
-        return 1;
+    if (by_knowns) {
+        return is_well;
     }
     model_vector_field_adjoint(system, now->x, weights.rates, part);
     add_gradient(part, &gradient);

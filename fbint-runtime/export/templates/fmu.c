@@ -346,18 +346,16 @@ static void state_differences(const state *now, const model_direction *direction
 }
 #endif
 
-/* The change of unknowns along a change of knowns. */
-static int state_direction(state *now, const uint32_t *of, size_t unknown_count, const uint32_t *by, size_t known_count,
-    const double *seed, double *change)
+/* The change of all unknowns along a change of knowns. */
+static int state_change(state *now, const uint32_t *by, size_t known_count, const double *seed, unknowns *changes)
 {
     const model_system *const system = state_refresh(now);
     real values[@most_room@];
-    unknowns changes;
     model_direction direction;
     model_parameters parameters;
     size_t i;
     memset(&direction, 0, sizeof direction);
-    memset(&changes, 0, sizeof changes);
+    memset(changes, 0, sizeof *changes);
     for (i = 0; i < known_count; ++i) {
         real *const known = of_known(&direction, by[i]);
         if (known == NULL) {
@@ -376,39 +374,47 @@ static int state_direction(state *now, const uint32_t *of, size_t unknown_count,
         }
     }
 #endif
-    model_vector_field_tangent(system, now->x, &direction, values, changes.rates);
-    model_outputs_tangent(system, now->x, &direction, values, changes.outputs);
-    model_integrals_tangent(system, now->x, &direction, values, changes.integrals);
+    model_vector_field_tangent(system, now->x, &direction, values, changes->rates);
+    model_outputs_tangent(system, now->x, &direction, values, changes->outputs);
+    model_integrals_tangent(system, now->x, &direction, values, changes->integrals);
 #if @events@
-    model_event_changes(system, now->x, &direction, changes.watched);
+    model_event_changes(system, now->x, &direction, changes->watched);
 #endif
 #if @switches@
     {
         unknowns differences;
         int i, has_parameters = 0;
-        model_switch_changes(system, now->x, &direction, &changes.watched[MODEL_EVENTS]);
+        model_switch_changes(system, now->x, &direction, &changes->watched[MODEL_EVENTS]);
         for (i = 0; i < MODEL_SWITCHES; ++i) {
-            changes.watched[MODEL_EVENTS + i] *= (real)(now->run.held[i] < 0 ? -1 : 1);
+            changes->watched[MODEL_EVENTS + i] *= (real)(now->run.held[i] < 0 ? -1 : 1);
         }
         for (i = 0; i < MODEL_PARAMETERS; ++i) {
             has_parameters |= direction.p[i] != 0;
         }
         state_differences(now, &direction, &differences);
         if (state_slides(now)) {
-            changes = differences;
+            *changes = differences;
         } else if (has_parameters) {
-            memcpy(&changes.watched[MODEL_EVENTS], &differences.watched[MODEL_EVENTS], sizeof(real) * MODEL_SWITCHES);
+            memcpy(&changes->watched[MODEL_EVENTS], &differences.watched[MODEL_EVENTS], sizeof(real) * MODEL_SWITCHES);
         }
     }
 #endif
-    for (i = 0; i < unknown_count; ++i) {
-        const real *const unknown = of_unknown(&changes, of[i]);
-        if (unknown == NULL) {
-            return 0;
-        }
-        change[i] = *unknown;
-    }
     return 1;
+}
+
+/* The change of some unknowns. */
+static int state_direction(state *now, const uint32_t *of, size_t unknown_count, const uint32_t *by, size_t known_count,
+    const double *seed, double *change)
+{
+    unknowns changes;
+    size_t i;
+    int is_well = state_change(now, by, known_count, seed, &changes);
+    for (i = 0; is_well && i < unknown_count; ++i) {
+        const real *const unknown = of_unknown(&changes, of[i]);
+        is_well = unknown != NULL;
+        change[i] = is_well ? *unknown : 0;
+    }
+    return is_well;
 }
 
 /* A copy of what changes, in memory of the library. */
