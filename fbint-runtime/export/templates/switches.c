@@ -93,9 +93,16 @@ static int model_slide(const model_run *run, const real *x, real *rates, real *w
     model_solve(matrix, count);
     for (column = 0; column < count; ++column) {
         weights[places[column]] = matrix[column][count];
-        for (i = 0; i < MODEL_STATES; ++i) {
-            rates[i] += matrix[column][count] * jumps[column][i];
+    }
+    for (i = 0; i < MODEL_STATES; ++i) {
+        real largest = model_size(rates[i]);
+        for (column = 0; column < count; ++column) {
+            const real term = matrix[column][count] * jumps[column][i];
+            rates[i] += term;
+            largest = model_larger(model_size(term), largest);
         }
+        /* The rounding of a cancellation: a body at rest has no rate. */
+        rates[i] = model_size(rates[i]) < R(64.0) * FBINT_EPSILON * largest ? R(0.0) : rates[i];
     }
     return 1;
 }

@@ -63,6 +63,10 @@ pub(crate) fn on_sides<S: FeedbackSystem>(system: &S::Prepared<f64>, sides: &[Si
 /// The most switches along which a field slides at once.
 const MOST: usize = 6;
 
+/// The part of its largest term below which a rate is the rounding of a cancellation: a body at rest has none. Error control would compare
+/// such a rate with the size that it makes itself, and would find no step short enough.
+const CANCELLED: f64 = 64.0 * f64::EPSILON;
+
 /// The switches along which a field slides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sliding {
@@ -133,7 +137,10 @@ impl Sliding {
         }
         solve(&mut matrix, &mut weights, self.count);
         let rates = (0..self.count).fold(base, |rates, column| sum(&rates, weights[column], &jumps[column]));
-        (rates, weights)
+        let term = |column: usize, entry: usize| (weights[column] * jumps[column][entry]).abs();
+        let largest = |entry| (0..self.count).map(|column| term(column, entry)).fold(base[entry].abs(), f64::max);
+        let is_cancelled = |entry: usize| rates[entry].abs() < CANCELLED * largest(entry);
+        (Entries::from_fn(|entry| if is_cancelled(entry) { 0.0 } else { rates[entry] }), weights)
     }
 
     /// The rates.
