@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod function;
+mod series;
 mod translate;
 
 use std::io;
@@ -8,10 +9,10 @@ use std::io;
 use cranelift_codegen::CodegenError;
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable, SetResult};
-use fbint_macros_core::program::{Input, Program};
+use fbint_macros_core::program::{Input, Program, TaylorSeries};
 use target_lexicon::Triple;
 
-pub use function::{ARRAYS, Function};
+pub use function::{ARRAYS, Function, SeriesFunction};
 
 /// Where a program finds an input: among the arrays that a [`Function`] is called with, and in that array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,16 @@ pub fn compile(programs: &[&Program], place: &dyn Fn(Input) -> Option<Place>) ->
     let written: Result<Vec<_>, _> =
         programs.iter().map(|program| translate::function(&*processor, program, place)).collect();
     Ok(function::executable(written?)?)
+}
+
+/// Compiles series. `place` says where the program that begins finds its inputs but the state, which is in the first row of the
+/// coefficients; of the program that finishes an order it says where the inputs of a driven system are in the row of their coefficients.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn compile_series(series: &TaylorSeries, place: &dyn Fn(Input) -> Option<Place>) -> Result<SeriesFunction, Error> {
+    Ok(function::executable_series(series::series(&*processor()?, series, place)?)?)
 }
 
 /// This processor, with what of it makes a difference to arithmetic.

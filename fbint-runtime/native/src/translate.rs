@@ -13,11 +13,11 @@ use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::expression;
 use fbint_macros_core::program::{Input, Instruction, Program, Sign, Value};
 
-use crate::function::{self, ARRAYS, WrittenFunction};
+use crate::function::{self, ARRAYS, WrittenCode, WrittenFunction};
 use crate::{Error, Place};
 
 /// The size of a number in bytes.
-const NUMBER: usize = size_of::<f64>();
+pub(crate) const NUMBER: usize = size_of::<f64>();
 /// The logarithm of the alignment of a number.
 const ALIGNMENT: u8 = NUMBER.ilog2() as u8;
 /// The number of arguments of a program: each is a pointer.
@@ -29,33 +29,56 @@ pub(crate) fn function(
     program: &Program,
     place: &dyn Fn(Input) -> Option<Place>,
 ) -> Result<WrittenFunction, Error> {
-    let place = &|input| place(input).filter(|place| place.array < ARRAYS);
-    let is_missing =
-        |instruction: &Instruction| matches!(instruction, Instruction::Input(input) if place(*input).is_none());
-    if program.instructions.iter().any(is_missing) {
-        return Err(Error::Input);
-    }
     let mut context = Context::new();
-    let mut least = [0; ARRAYS];
-    FunctionTranslator::new(processor, &mut context.func, program).write(place, &mut least)?;
+    let (mut translator, [arrays @ .., results, law]) =
+        Translator::new::<ARGUMENTS>(processor, &mut context.func, program);
+    translator.law = Some(law);
+    let mut given = Arrays { arrays, least: [0; ARRAYS], place };
+    let outputs = translator.outputs(program, &mut |translator, input| given.read(translator, input))?;
+    translator.store(&outputs, results)?;
+    translator.cursor.ins().return_(&[]);
+    let least = given.least;
+    Ok(WrittenFunction { code: written(&mut context, processor)?, least, results: outputs.len().next_multiple_of(2) })
+}
+
+/// The machine code of a function that was translated.
+pub(crate) fn written(context: &mut Context, processor: &dyn TargetIsa) -> Result<WrittenCode, Error> {
     let compiled = context.compile(processor, &mut ControlPlane::default()).map_err(|error| Box::new(error.inner))?;
     // Nothing is called by its name but what stands in for operations that the processor does not have.
     if !compiled.buffer.relocs().is_empty() {
         return Err(Error::Operation);
     }
-    Ok(WrittenFunction {
-        code: compiled.code_buffer().to_vec(),
+    Ok(WrittenCode {
+        bytes: compiled.code_buffer().to_vec(),
         alignment: compiled.buffer.alignment.max(processor.function_alignment().preferred) as usize,
-        least,
-        results: program.outputs.len().next_multiple_of(2),
     })
 }
 
+/// The arrays that a function is called with, whose least lengths are collected.
+pub(crate) struct Arrays<'p> {
+    pub(crate) arrays: [ir::Value; ARRAYS],
+    pub(crate) least: [usize; ARRAYS],
+    pub(crate) place: &'p dyn Fn(Input) -> Option<Place>,
+}
+
+impl Arrays<'_> {
+    /// The value of an input.
+    pub(crate) fn read(&mut self, translator: &mut Translator<'_>, input: Input) -> Result<ir::Value, Error> {
+        let Some(Place { array: array @ 0..ARRAYS, entry }) = (self.place)(input) else { return Err(Error::Input) };
+        let value = translator.load(F64, self.arrays[array], entry)?;
+        self.least[array] = self.least[array].max(entry + 1);
+        Ok(value)
+    }
+}
+
+/// Gives the values of the inputs of a program.
+pub(crate) type Reader<'r, 't> = dyn FnMut(&mut Translator<'t>, Input) -> Result<ir::Value, Error> + 'r;
+
 /// The body of a function under way.
-struct FunctionTranslator<'t> {
-    cursor: FuncCursor<'t>,
+pub(crate) struct Translator<'t> {
+    pub(crate) cursor: FuncCursor<'t>,
     /// The type of pointers, and of numbers of their size.
-    pointer: Type,
+    pub(crate) pointer: Type,
     /// The signatures of elementary functions by the number of their arguments, and the signature for calling the law.
     elementary: [ir::SigRef; 2],
     weigher: ir::SigRef,
@@ -64,14 +87,17 @@ struct FunctionTranslator<'t> {
     values: Vec<Option<ir::Value>>,
     /// The law's results: the place and the number of its values, by the instruction.
     weighed: BTreeMap<usize, (ir::Value, usize)>,
-    /// Where each array starts.
-    arrays: [ir::Value; ARRAYS],
-    results: ir::Value,
-    law: ir::Value,
+    /// The law, if there is one.
+    law: Option<ir::Value>,
 }
 
-impl<'t> FunctionTranslator<'t> {
-    fn new(processor: &dyn TargetIsa, function: &'t mut ir::Function, program: &'t Program) -> Self {
+impl<'t> Translator<'t> {
+    /// Begins a function whose arguments are pointers, and which are returned.
+    pub(crate) fn new<const ARGUMENTS: usize>(
+        processor: &dyn TargetIsa,
+        function: &'t mut ir::Function,
+        program: &'t Program,
+    ) -> (Self, [ir::Value; ARGUMENTS]) {
         let pointer = processor.pointer_type();
         let signature = |parameters: Vec<Type>, returned: &[Type]| {
             let mut signature = ir::Signature::new(processor.default_call_conv());
@@ -84,27 +110,21 @@ impl<'t> FunctionTranslator<'t> {
         // The integrals, what the law returns, the law, and the number of integrals.
         let weigher = function.import_signature(signature(vec![pointer; 4], &[]));
         let block = function.dfg.make_block();
-        let [arrays @ .., results, law]: [ir::Value; ARGUMENTS] =
-            [(); ARGUMENTS].map(|()| function.dfg.append_block_param(block, pointer));
+        let arguments = [(); ARGUMENTS].map(|()| function.dfg.append_block_param(block, pointer));
         let mut cursor = FuncCursor::new(function);
         cursor.insert_block(block);
-        Self {
-            cursor,
-            pointer,
-            elementary,
-            weigher,
-            program,
-            values: vec![None; program.instructions.len()],
-            weighed: BTreeMap::new(),
-            arrays,
-            results,
-            law,
-        }
+        let (values, weighed) = (Vec::new(), BTreeMap::new());
+        (Self { cursor, pointer, elementary, weigher, program, values, weighed, law: None }, arguments)
     }
 
-    /// Translates the program, and collects the least length of each array.
-    fn write(mut self, place: &dyn Fn(Input) -> Option<Place>, least: &mut [usize]) -> Result<(), Error> {
-        let program = self.program;
+    /// Translates a program; returns its outputs.
+    pub(crate) fn outputs(
+        &mut self,
+        program: &'t Program,
+        input: &mut Reader<'_, 't>,
+    ) -> Result<Vec<ir::Value>, Error> {
+        self.program = program;
+        self.values = vec![None; program.instructions.len()];
         let live = program.live();
         for (index, instruction) in program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
             self.values[index] = match instruction {
@@ -112,14 +132,12 @@ impl<'t> FunctionTranslator<'t> {
                     self.weighed(index, integrals)?;
                     None
                 }
-                Instruction::Input(input) => Some(self.input(place(*input).ok_or(Error::Input)?, least)?),
+                Instruction::Input(of) => Some(input(self, *of)?),
                 Instruction::Weighed(law, integral) => Some(self.weight(*law, *integral)?),
                 other => Some(self.value(other)),
             };
         }
-        self.store(&program.outputs, self.results)?;
-        self.cursor.ins().return_(&[]);
-        Ok(())
+        Ok(program.outputs.iter().map(|output| self.read(*output)).collect())
     }
 
     /// The value of an instruction that was translated before.
@@ -133,26 +151,20 @@ impl<'t> FunctionTranslator<'t> {
         }
     }
 
-    fn input(&mut self, Place { array, entry }: Place, least: &mut [usize]) -> Result<ir::Value, Error> {
-        let value = self.load(self.arrays[array], entry)?;
-        least[array] = least[array].max(entry + 1);
-        Ok(value)
-    }
-
-    fn load(&mut self, start: ir::Value, entry: usize) -> Result<ir::Value, Error> {
-        Ok(self.cursor.ins().load(F64, MemFlagsData::trusted(), start, offset(entry)?))
+    /// The number, or the two of them, in memory from an entry on. Nothing writes there between this place and the last that uses them, so
+    /// that they are loaded where they are used, and need no register before.
+    pub(crate) fn load(&mut self, numbers: Type, start: ir::Value, entry: usize) -> Result<ir::Value, Error> {
+        // Numbers are aligned, pairs of them need not be.
+        let flags = if numbers == F64X2 { MemFlagsData::new().with_notrap() } else { MemFlagsData::trusted() };
+        Ok(self.cursor.ins().load(numbers, flags.with_readonly().with_can_move(), start, offset(entry)?))
     }
 
     /// Writes numbers in pairs, an odd last one with a zero: a reader of two at a time need not wait for two writes.
-    fn store(&mut self, values: &[Value], start: ir::Value) -> Result<(), Error> {
+    pub(crate) fn store(&mut self, values: &[ir::Value], start: ir::Value) -> Result<(), Error> {
         for (index, pair) in values.chunks(2).enumerate() {
-            let pair = [0, 1].map(|place| match pair.get(place) {
-                Some(value) => self.read(*value),
-                None => self.cursor.ins().f64const(0.0),
-            });
-            let first = self.cursor.ins().scalar_to_vector(F64X2, pair[0]);
-            let both = self.cursor.ins().insertlane(first, pair[1], 1);
-            // Numbers are aligned, pairs of them need not be.
+            let first = self.cursor.ins().splat(F64X2, pair[0]);
+            let second = pair.get(1).copied().unwrap_or_else(|| self.cursor.ins().f64const(0.0));
+            let both = if second == pair[0] { first } else { self.cursor.ins().insertlane(first, second, 1) };
             let flags = MemFlagsData::new().with_notrap();
             self.cursor.ins().store(flags, both, start, offset(2 * index)?);
         }
@@ -165,10 +177,12 @@ impl<'t> FunctionTranslator<'t> {
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, ALIGNMENT);
         let slots = [(); 2].map(|()| self.cursor.func.create_sized_stack_slot(slot.clone()));
         let [given, returned] = slots.map(|slot| self.cursor.ins().stack_addr(self.pointer, slot, 0));
-        self.store(integrals, given)?;
+        let law = self.law.ok_or(Error::Input)?;
+        let numbers: Vec<ir::Value> = integrals.iter().map(|integral| self.read(*integral)).collect();
+        self.store(&numbers, given)?;
         let count = self.whole(integrals.len());
         let weigher = self.whole(function::weigher());
-        self.cursor.ins().call_indirect(self.weigher, weigher, &[given, returned, self.law, count]);
+        self.cursor.ins().call_indirect(self.weigher, weigher, &[given, returned, law, count]);
         self.weighed.insert(index, (returned, integrals.len()));
         Ok(())
     }
@@ -189,9 +203,23 @@ impl<'t> FunctionTranslator<'t> {
                 let a = self.read(a);
                 self.cursor.ins().sqrt(a)
             }
-            Instruction::MulAdd([product, sum], a, b, c) => {
-                let (a, b, c) = (self.signed(product, a), self.read(b), self.signed(sum, c));
+            Instruction::MulAdd(signs, a, b, c) if cfg!(target_feature = "fma") => {
+                let (a, b, c) = (self.signed(signs[0], a), self.read(b), self.signed(signs[1], c));
                 self.multiplied_and_added(a, b, c)
+            }
+            // Nothing rounds differently where a product is subtracted than where its negative is added.
+            Instruction::MulAdd([Sign::Minus, Sign::Plus], a, b, c) => {
+                let (product, c) = (self.two(a, b, |build, a, b| build.fmul(a, b)), self.read(c));
+                self.cursor.ins().fsub(c, product)
+            }
+            Instruction::MulAdd([product, sum], a, b, c) => {
+                let a = self.signed(product, a);
+                let (b, c) = (self.read(b), self.read(c));
+                let product = self.cursor.ins().fmul(a, b);
+                match sum {
+                    Sign::Plus => self.cursor.ins().fadd(product, c),
+                    Sign::Minus => self.cursor.ins().fsub(product, c),
+                }
             }
             Instruction::Unary(expression::Function::Abs, a) => {
                 let a = self.read(a);
@@ -229,7 +257,7 @@ impl<'t> FunctionTranslator<'t> {
     }
 
     /// a b + c with one rounding or two, as the runtime has it on this target.
-    fn multiplied_and_added(&mut self, a: ir::Value, b: ir::Value, c: ir::Value) -> ir::Value {
+    pub(crate) fn multiplied_and_added(&mut self, a: ir::Value, b: ir::Value, c: ir::Value) -> ir::Value {
         if cfg!(target_feature = "fma") {
             return self.cursor.ins().fma(a, b, c);
         }
@@ -246,20 +274,23 @@ impl<'t> FunctionTranslator<'t> {
     }
 
     /// A number of the size of a pointer, or an address.
-    fn whole(&mut self, number: usize) -> ir::Value {
+    pub(crate) fn whole(&mut self, number: usize) -> ir::Value {
         self.cursor.ins().iconst(self.pointer, (number as u64).cast_signed())
     }
 
     fn weight(&mut self, law: Value, integral: IntegralId) -> Result<ir::Value, Error> {
         match self.weighed.get(&law.index()).copied() {
-            Some((returned, count)) if integral.place() < count => self.load(returned, integral.place()),
+            Some((returned, count)) if integral.place() < count => {
+                let offset = offset(integral.place())?;
+                Ok(self.cursor.ins().load(F64, MemFlagsData::trusted(), returned, offset))
+            }
             _ => Ok(self.cursor.ins().f64const(f64::NAN)),
         }
     }
 }
 
 /// The distance of a number from the first in bytes.
-fn offset(entry: usize) -> Result<i32, Error> {
+pub(crate) fn offset(entry: usize) -> Result<i32, Error> {
     let bytes = entry.checked_mul(NUMBER).and_then(|bytes| i32::try_from(bytes).ok());
     bytes.ok_or(Error::Length)
 }

@@ -21,6 +21,7 @@ use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Role, SymbolInfo, Symbols};
 use fbint_macros_core::expression::{Function, Symbol};
 use fbint_macros_core::program::{Input, Instruction, Program, Value};
+use fbint_native::Place;
 use fbint_runtime::Scalar;
 
 use self::allocation::ValueOperations;
@@ -390,6 +391,11 @@ impl Layout {
         };
         let places = symbols.rows().map(place).collect();
         Self { places, inputs: counts[2] }
+    }
+
+    /// The place of an input for machine code, whose arrays are the lists of [`Given`].
+    pub(crate) fn place_in_arrays(&self, input: Input) -> Option<Place> {
+        self.place(input).map(|(source, entry)| Place { array: source as usize, entry })
     }
 
     /// The place of an input; `None` of those that only directional derivatives and adjoints read.

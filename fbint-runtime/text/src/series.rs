@@ -1,11 +1,13 @@
 //! The Taylor series of a model from text, which are made when they are first asked for.
 //!
-//! The program that finishes an order is evaluated as the other functions are; the sums of an order are taken by a table.
+//! They are machine code if there is any for this processor. Without it the program that finishes an order is interpreted, and the sums of
+//! an order are taken by a table.
 
 use std::sync::{Arc, OnceLock};
 
 use fbint_catalogue::{FlatSeries, Given, Source};
 use fbint_macros_core::program::{self, LANES, Program, Programs, TaylorSeries, verify_series};
+use fbint_native::{SeriesFunction, compile_series};
 use fbint_runtime::{FourLanes, SumGroup, order_sums};
 
 use crate::code::{Code, Layout};
@@ -59,6 +61,7 @@ impl TextSeries {
             columns: layout.columns,
             groups: layout.groups.into_iter().map(group).collect(),
             lanes: layout.lanes,
+            machine: compile_series(&series, &|input| self.layout.place_in_arrays(input)).ok(),
         })
     }
 }
@@ -78,6 +81,8 @@ pub(crate) struct SeriesCode {
     groups: Vec<SumGroup>,
     /// For each sum the lanes that it is the sum of.
     lanes: Vec<Vec<[usize; 2]>>,
+    /// All of it as machine code, if there is any.
+    machine: Option<SeriesFunction>,
 }
 
 impl FlatSeries for SeriesCode {
@@ -95,6 +100,25 @@ impl FlatSeries for SeriesCode {
     }
 
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {
+        match &self.machine {
+            Some(machine) => {
+                let (_, later) = given[Source::First].split_at(self.switches);
+                machine.call(given.lists(), later, coefficients, stride, memory);
+            }
+            None => self.expand_by_table(given, coefficients, stride, memory),
+        }
+    }
+}
+
+impl SeriesCode {
+    /// Expands without machine code.
+    fn expand_by_table(
+        &self,
+        given: &Given<'_, f64>,
+        coefficients: &mut [f64],
+        stride: usize,
+        memory: &mut [FourLanes],
+    ) {
         let (columns, entries) = (FlatSeries::columns(self), self.entries);
         let mut rows = coefficients.chunks_exact_mut(stride);
         let Some(state) = rows.next() else { return };
@@ -135,13 +159,76 @@ impl FlatSeries for SeriesCode {
             self.watch(watched, present);
         }
     }
-}
 
-impl SeriesCode {
     /// Puts what is watched into the last columns of a row.
     fn watch(&self, watched: &[f64], row: &mut [FourLanes]) {
         for (stored, of) in row[self.columns.len()..].iter_mut().zip(watched.chunks(LANES)) {
             *stored = FourLanes::new(std::array::from_fn(|lane| of[lane.min(of.len() - 1)]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fbint_catalogue::{FlatModel, FlatSeries, Given, Source};
+    use fbint_runtime::FourLanes;
+
+    use super::program::LANES;
+
+    /// A pendulum, springs in a row, what is divided and switches, with inputs that change, and what has no sum.
+    const TEXTS: [&str; 5] = [
+        "#[feedback_system(coordinates(a), momenta(p), hamiltonian = p.powi(2) / (2 * m) - a.cos(), default(m = 3))] struct P { m: f64 }",
+        "#[feedback_system(coordinates(q: [9]), momenta(p: [9]), define(s = (0..8).map(|i| (q[i + 1] - q[i]).powi(4)).sum()),
+          hamiltonian = p.norm_squared() / 2 + s + q[0].powi(3), event(middle = q[4]))] struct Row;",
+        "#[feedback_system(coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / 2 - 1 / q.norm(),
+          invariant(m = q[0] * p[1] - q[1] * p[0]))] struct Kepler;",
+        "#[feedback_system(state(x, v), input(wind, lever), dynamics(x = v.exp().atan(), v = -x * wind.sin() + (lever - x).max(0) / (2 + x.cos())),
+          event(level = x - lever), event(fast = v.powi(2) - 1))] struct Steered;",
+        "#[feedback_system(state(x, y), dynamics(x = 1, y = 2 * x))] struct Line;",
+    ];
+
+    /// The coefficients and the memory by machine code, whatever there is room for, and by the table.
+    #[test]
+    fn machine_code_gives_the_bits_of_the_table() {
+        for text in TEXTS {
+            let model = crate::models(text).unwrap().remove(0);
+            let series = model.functions.series.made().unwrap();
+            let machine = series.machine.as_ref().expect("this processor has machine code");
+            let (entries, inputs) = (series.entries, model.facts().input_names.len());
+            // As long as the vectors of the model.
+            let least = entries.max(model.facts().given_numbers());
+            let prepared = model.prepared();
+            for (order, rows, stride, is_held) in [
+                (20, 20, least, true),
+                (12, 13, least + 3, false),
+                (1, 1, least, true),
+                (9, 4, 24, false),
+                (0, 1, 24, true),
+            ] {
+                let number = |i: usize| (1.0 + i as f64).sin() + 0.1;
+                let sides = vec![1.0; series.switches];
+                let rest = if is_held || inputs == 0 { 0 } else { order * stride };
+                let later: Vec<f64> = (0..rest).map(|i| if i % stride < inputs { number(i) } else { 0.0 }).collect();
+                let first = [&sides[..], &later].concat();
+                let given_inputs: Vec<f64> = (0..model.facts().given_numbers()).map(|i| number(i + 7)).collect();
+                let given = Given::default()
+                    .with(Source::Prepared, &prepared)
+                    .with(Source::Inputs, &given_inputs)
+                    .with(Source::First, &first);
+                let start: Vec<f64> =
+                    (0..(order + 1) * stride).map(|i| if i < entries { number(i) } else { 0.0 }).collect();
+                let (mut by_table, mut by_machine) = (start.clone(), start);
+                let nothing = vec![FourLanes::new([f64::NAN; 4]); rows * FlatSeries::columns(series)];
+                let (mut memory, mut of_machine) = (nothing.clone(), nothing);
+                series.expand_by_table(&given, &mut by_table, stride, &mut memory);
+                machine.call(given.lists(), &later, &mut by_machine, stride, &mut of_machine);
+                let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<u64>>();
+                let lanes = |memory: &[FourLanes]| -> Vec<f64> {
+                    memory.iter().flat_map(|four| (0..LANES).map(|lane| four.lane(lane))).collect()
+                };
+                assert_eq!(bits(&by_table), bits(&by_machine), "{text} {order} {stride}");
+                assert_eq!(bits(&lanes(&memory)), bits(&lanes(&of_machine)), "{text} {order} {stride}");
+            }
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fbint_macros_core::program::{Input, Program};
-use fbint_native::{Function, Place, compile};
+use fbint_macros_core::program::Program;
+use fbint_native::{Function, compile};
 
 use super::Layout;
 
@@ -31,10 +31,7 @@ impl Machine {
     }
 
     fn compiled(&self) -> Option<Function> {
-        let place = |input: Input| {
-            let (source, entry) = self.layout.place(input)?;
-            Some(Place { array: source as usize, entry })
-        };
+        let place = |input| self.layout.place_in_arrays(input);
         compile(&[&self.program], &place).ok()?.pop()
     }
 }
