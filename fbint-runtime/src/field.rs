@@ -328,11 +328,12 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
         if self.system.facts().has_laws() {
             return Err("other inputs were given than the laws in its series: choose DOP853");
         }
-        Series::of::<S>(&self.system, move |x, orders| {
+        let inputs = move |x: &[f64], orders: usize| {
             let mut later = std::vec![filled(0.0); orders];
             let system = S::with_input(self.system.clone(), input(x, &mut later));
             (system, Entries::flat_mut(&mut later).to_vec())
-        })
+        };
+        Series::of::<S>(&self.system, Some(std::boxed::Box::new(inputs)))
     }
 
     #[inline]
@@ -436,7 +437,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
                 "the laws of its inputs are sampled, and the series are of laws that are followed: choose DOP853",
             );
         }
-        Series::of::<S>(&field.system, |_, _| (field.system.clone(), std::vec::Vec::new()))
+        Series::of::<S>(&field.system, None)
     }
 
     /// The coefficients for a Hamiltonian with a constant mass matrix, without constraints or the time.

@@ -125,7 +125,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
         let (last, stuck) = self.choose(under_way);
         let h = self.end_time - self.time;
         let order = self.coefficients.len() - 1;
-        let change = change(order, |n| &self.coefficients[n], h);
+        let change = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], h);
         self.end_carry = self.carry;
         self.end = carried(&self.state, &change, &mut self.end_carry, self.facts.clock);
         let arrived = under_way.and_not(stuck);
@@ -146,7 +146,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
 
     fn within(&mut self, times: Lanes<V>, _: &dyn LaneFields<S, V>) -> Vector<S, Lanes<V>> {
         let order = self.coefficients.len() - 1;
-        let change: Vector<S, Lanes<V>> = change(order, |n| &self.coefficients[n], times - self.time);
+        let change: Vector<S, Lanes<V>> = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], times - self.time);
         Entries::from_fn(|i| self.coefficients[0][i] + change[i])
     }
 

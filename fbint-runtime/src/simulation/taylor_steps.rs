@@ -121,7 +121,7 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
 
     /// The state at a time within the last step.
     fn at(&self, time: f64) -> Vector<S> {
-        let change = change(self.rule.order, |n| &self.coefficients[n], time - self.from);
+        let change = change(self.rule.order, self.ends.facts.state.len(), |n| &self.coefficients[n], time - self.from);
         Entries::from_fn(|i| self.coefficients[0][i] + change[i])
     }
 
@@ -159,7 +159,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         self.expand();
         let (end, h) = self.end_of_step(until)?;
         let (begin, clock) = (self.state, self.ends.facts.clock);
-        let change = change(self.rule.order, |n| &self.coefficients[n], h);
+        let change = change(self.rule.order, self.ends.facts.state.len(), |n| &self.coefficients[n], h);
         let mut carry = self.carry;
         let mut next = carried(&begin, &change, &mut carry, clock);
         if let Some(entry) = not_finite(&next) {

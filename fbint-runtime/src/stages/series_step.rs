@@ -197,21 +197,42 @@ pub(crate) fn is_too_short(size: f64, time: f64) -> bool {
 
 /// The number of entries whose change is computed side by side.
 const BLOCK: usize = 8;
+/// This number where a state has fewer entries than its vector, which are followed by zeros.
+const PART: usize = 4;
 
-/// The change of a state in a step of size h, by the coefficients up to an order.
+/// The change of a state of some entries in a step of size h, by the coefficients up to an order.
 #[inline(always)]
-pub(crate) fn change<'c, T: Scalar, V: Entries<T> + 'c>(order: usize, row: impl Fn(usize) -> &'c V, h: T) -> V {
-    if const { V::LEN <= BLOCK } {
+pub(crate) fn change<'c, T: Scalar, V: Entries<T> + 'c>(
+    order: usize,
+    entries: usize,
+    row: impl Fn(usize) -> &'c V,
+    h: T,
+) -> V {
+    if V::LEN <= BLOCK && entries + PART > V::LEN {
         return sum(order, |n| *row(n), h);
     }
     // What is under way stays in registers.
+    if V::LEN <= BLOCK {
+        in_blocks::<PART, _, _>(order, entries, row, h)
+    } else {
+        in_blocks::<BLOCK, _, _>(order, entries, row, h)
+    }
+}
+
+#[inline(always)]
+fn in_blocks<'c, const B: usize, T: Scalar, V: Entries<T> + 'c>(
+    order: usize,
+    entries: usize,
+    row: impl Fn(usize) -> &'c V,
+    h: T,
+) -> V {
     let mut change: V = filled(T::from_f64(0.0));
-    let (blocks, rest) = change.as_mut().as_chunks_mut::<BLOCK>();
-    for (place, block) in blocks.iter_mut().enumerate() {
+    let (blocks, rest) = change.as_mut().as_chunks_mut::<B>();
+    for (place, block) in blocks.iter_mut().enumerate().take(entries.div_ceil(B)) {
         *block = sum(order, |n| row(n).as_ref().as_chunks().0[place], h);
     }
     for (place, entry) in rest.iter_mut().enumerate() {
-        [*entry] = sum(order, |n| [row(n).as_ref().as_chunks::<BLOCK>().1[place]], h);
+        [*entry] = sum(order, |n| [row(n).as_ref().as_chunks::<B>().1[place]], h);
     }
     change
 }
@@ -317,10 +338,14 @@ mod tests {
             for order in 4..=9 {
                 let row = |n| std::array::from_fn(|i| 1.0 / (n + i) as f64);
                 let rows: Vec<[f64; N]> = (1..=order + 1).map(row).collect();
-                let change = change(order, |n| &rows[n], 0.3);
-                for (i, change) in change.iter().enumerate() {
-                    let expected: f64 = (1..=order).map(|n| rows[n][i] * 0.3_f64.powi(n as i32)).sum();
-                    assert!((change - expected).abs() < 1e-15, "{order}: {change} {expected}");
+                for entries in [N, N.div_ceil(3)] {
+                    // What is beyond the entries may be computed, or 0, as all of it is where the coefficients are 0.
+                    let change = change(order, entries, |n| &rows[n], 0.3);
+                    for (i, change) in change.iter().enumerate() {
+                        let expected: f64 = (1..=order).map(|n| rows[n][i] * 0.3_f64.powi(n as i32)).sum();
+                        let is_beyond = i >= entries && *change == 0.0;
+                        assert!((change - expected).abs() < 1e-15 || is_beyond, "{order}: {change} {expected}");
+                    }
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! are independent of one another: generated code takes four at a time.
 
 #[cfg(feature = "std")]
-use std::{borrow::Cow, vec::Vec};
+use std::vec::Vec;
 
 #[cfg(feature = "std")]
 use crate::numbers::entries::Entries;
@@ -184,25 +184,30 @@ pub struct Series<'f> {
 #[cfg(feature = "std")]
 type Expand<'f> = dyn Fn(&[f64], &mut [f64], &mut [FourLanes]) + 'f;
 
+/// A prepared system with the inputs in a state, and their coefficients up to an order.
+#[cfg(feature = "std")]
+type WithInputs<'f, S> = dyn Fn(&[f64], usize) -> (<S as FeedbackSystem>::Prepared<f64>, Vec<f64>) + 'f;
+
 #[cfg(feature = "std")]
 impl<'f> Series<'f> {
-    /// Of a prepared system that `system` gives for the state where the series begin, with the coefficients of its inputs up to an order.
+    /// Of a prepared system, which `inputs` gives other inputs for the state where the series begin, with their coefficients up to an order,
+    /// if they change.
     ///
     /// # Errors
     ///
     /// Why there is none.
     pub(crate) fn of<S: FeedbackSystem>(
-        any: &S::Prepared<f64>,
-        system: impl Fn(&[f64], usize) -> (S::Prepared<f64>, Vec<f64>) + 'f,
+        any: &'f S::Prepared<f64>,
+        inputs: Option<std::boxed::Box<WithInputs<'f, S>>>,
     ) -> Result<Self, &'static str> {
         // A constant, so that nothing more is compiled for systems that have none.
         let functions = if const { S::MAY_HAVE_SERIES } { S::taylor_functions(any) } else { Err(NOT_GENERATED) };
         let TaylorFunctions { columns, switches, watched, expand } = functions?;
         let expand = move |sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
+            let Some(inputs) = &inputs else { return expand(any, sides, coefficients, memory) };
             let orders = (coefficients.len() / Vector::<S>::LEN).saturating_sub(1);
-            let (system, later) = system(coefficients, orders);
-            let given = if later.is_empty() { Cow::Borrowed(sides) } else { Cow::Owned([sides, &later].concat()) };
-            expand(&system, &given, coefficients, memory);
+            let (system, later) = inputs(coefficients, orders);
+            expand(&system, &[sides, &later].concat(), coefficients, memory);
         };
         Ok(Self { columns, switches, watched, expand: std::boxed::Box::new(expand) })
     }

@@ -159,7 +159,7 @@ impl<S: TaylorTangents> Block<S> {
 
     /// The change of the state (part 0) or of the directions (part 1) in a step of this size.
     fn change(&self, part: usize, h: f64) -> Vector<S, Together> {
-        change(self.coefficients.len() - 1, |n| &self.coefficients[n][part], Scalar::from_f64(h))
+        change(self.coefficients.len() - 1, Vector::<S>::LEN, |n| &self.coefficients[n][part], Scalar::from_f64(h))
     }
 }
 
