@@ -506,6 +506,9 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
     inspect.call_method1("Signature", (parameters,))
 }
 
+/// The clock is read once in so many steps: it takes as long as a tenth of a short one.
+const BETWEEN_LOOKS: u8 = 16;
+
 /// The run that `request` describes, while other threads run, and until Ctrl-C.
 pub(crate) fn integrated(
     py: Python<'_>,
@@ -516,8 +519,12 @@ pub(crate) fn integrated(
     let mut signals = Signals::new();
     let outcome = py.detach(|| {
         let request = request().map_err(Refusal::Refused)?;
-        let mut estimate = Estimate::new();
+        let (mut estimate, mut looks) = (Estimate::new(), 0_u8);
         let outcome = request.run(source.models(), &mut |moment| {
+            looks = looks.wrapping_add(1);
+            if !looks.is_multiple_of(BETWEEN_LOOKS) {
+                return ControlFlow::Continue(());
+            }
             if let Some(left) = estimate.after(moment.fraction()) {
                 say(&format!("{}: {left}; Ctrl-C interrupts, and max_steps refuses such a run", source.entry.name));
             }
