@@ -63,7 +63,7 @@ impl fmt::Display for HeldTimes<'_> {
     }
 }
 
-/// The times at which inputs are known, and those of a run that goes beyond them.
+/// The times at which inputs are known, and the ends of a run that goes beyond them.
 #[cfg(feature = "std")]
 pub(super) struct InputRange<'a>(pub(super) [&'a f64; 2], pub(super) [&'a f64; 2]);
 
