@@ -103,6 +103,18 @@ fn a_constraint_may_lose_its_gradient_beyond_a_switch() {
     }
 }
 
+/// A constraint whose gradient is the rest of a cancellation, and 0 in doubles.
+#[test]
+fn a_gradient_may_be_smaller_than_its_rounding() {
+    let text = "#[feedback_system(
+        coordinates(x, y), velocities(vx, vy), lagrangian = (vx.powi(2) + 2 * vy.powi(2)) / 2, derivatives,
+        constraint(g = x - (1 + (2.sqrt() - 1.4142135623730951).powi(2)).sqrt() * (x - 1e-12)),
+    )] struct S;";
+    let model = models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
+    let doubt = model.declared().doubts.concat() + &fbint_catalogue::FlatModel::equations(&model);
+    assert!(doubt.contains("no state was found in which the generated `vector_field`"), "{doubt}");
+}
+
 /// Differences that turn out to be 0 while sums are written, as both sides are one value.
 #[test]
 fn sums_that_cancel_while_they_are_lowered_are_zero() {

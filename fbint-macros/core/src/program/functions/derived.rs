@@ -7,65 +7,72 @@ use crate::program::build::projection;
 use crate::program::code::{Builder, Input, Program};
 use crate::program::derivatives::{Derivative, copy};
 
+/// The expected derivative of numbers of any type.
+macro_rules! derivative {
+    ($derivative:ident, $of:expr) => {
+        Expected::Derivative { derivative: Derivative::$derivative, in_doubles: $of, precisely: $of }
+    };
+}
+
 functions! {
     /// The derivatives that are generated where they are declared.
     DERIVATIVES: 16 of Trait::Differentiable;
 
     /// `vector_field`, and its derivative along a direction.
     VECTOR_FIELD_TANGENT: vector_field_tangent(Argument::Direction) -> Returns::Tangent(Rows::States),
-        fields::vector_field, Expected::Derivative(Derivative::Tangent, |oracle| oracle.vector_field());
+        fields::vector_field, derivative!(Tangent, |oracle| oracle.vector_field());
 
     /// `vector_field`, and its derivative along a direction of the state.
     VECTOR_FIELD_STATE_TANGENT: vector_field_state_tangent(Argument::StateDirection) -> Returns::Tangent(Rows::States),
-        fields::vector_field, Expected::Derivative(Derivative::StateTangent, |oracle| oracle.vector_field());
+        fields::vector_field, derivative!(StateTangent, |oracle| oracle.vector_field());
 
     /// The transposed Jacobian of `vector_field`, times weights.
     VECTOR_FIELD_ADJOINT: vector_field_adjoint(Argument::Weights(Rows::States)) -> Returns::Gradient,
-        fields::vector_field, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.vector_field());
+        fields::vector_field, derivative!(Adjoint, |oracle| oracle.vector_field());
 
     /// The entries of the Jacobian of `vector_field` that do not vanish identically.
     VECTOR_FIELD_DERIVATIVES: vector_field_derivatives() -> Returns::Derivatives(Rows::States),
-        fields::vector_field, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.vector_field());
+        fields::vector_field, derivative!(Jacobian, |oracle| oracle.vector_field());
 
     /// `feedback_field`, and its derivative along a direction.
     FEEDBACK_FIELD_TANGENT: feedback_field_tangent(Argument::Gains, Argument::Targets, Argument::Direction) -> Returns::Tangent(Rows::States),
-        feedback_field, Expected::Derivative(Derivative::Tangent, |oracle| oracle.feedback_field());
+        feedback_field, derivative!(Tangent, |oracle| oracle.feedback_field());
 
     /// `feedback_field`, and its derivative along a direction of the state.
     FEEDBACK_FIELD_STATE_TANGENT: feedback_field_state_tangent(Argument::Gains, Argument::Targets, Argument::StateDirection) -> Returns::Tangent(Rows::States),
-        feedback_field, Expected::Derivative(Derivative::StateTangent, |oracle| oracle.feedback_field());
+        feedback_field, derivative!(StateTangent, |oracle| oracle.feedback_field());
 
     /// The transposed Jacobian of `feedback_field`, times weights.
     FEEDBACK_FIELD_ADJOINT: feedback_field_adjoint(Argument::Gains, Argument::Targets, Argument::Weights(Rows::States)) -> Returns::Gradient,
-        feedback_field, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.feedback_field());
+        feedback_field, derivative!(Adjoint, |oracle| oracle.feedback_field());
 
     /// The entries of the Jacobian of `feedback_field` that do not vanish identically.
     FEEDBACK_FIELD_DERIVATIVES: feedback_field_derivatives(Argument::Gains, Argument::Targets) -> Returns::Derivatives(Rows::States),
-        feedback_field, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.feedback_field());
+        feedback_field, derivative!(Jacobian, |oracle| oracle.feedback_field());
 
     /// `integrals`, and its derivative along a direction.
     INTEGRALS_TANGENT: integrals_tangent(Argument::Direction) -> Returns::Tangent(Rows::Integrals),
-        fields::integrals, Expected::Derivative(Derivative::Tangent, |oracle| oracle.integrals.rows().cloned().collect());
+        fields::integrals, derivative!(Tangent, |oracle| oracle.integrals.rows().cloned().collect());
 
     /// The transposed Jacobian of `integrals`, times weights.
     INTEGRALS_ADJOINT: integrals_adjoint(Argument::Weights(Rows::Integrals)) -> Returns::Gradient,
-        fields::integrals, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.integrals.rows().cloned().collect());
+        fields::integrals, derivative!(Adjoint, |oracle| oracle.integrals.rows().cloned().collect());
 
     /// The entries of the Jacobian of `integrals` that do not vanish identically.
     INTEGRALS_DERIVATIVES: integrals_derivatives() -> Returns::Derivatives(Rows::Integrals),
-        fields::integrals, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.integrals.rows().cloned().collect());
+        fields::integrals, derivative!(Jacobian, |oracle| oracle.integrals.rows().cloned().collect());
 
     /// `outputs`, and its derivative along a direction.
     OUTPUTS_TANGENT: outputs_tangent(Argument::Direction) -> Returns::Tangent(Rows::Outputs),
-        fields::outputs, Expected::Derivative(Derivative::Tangent, |oracle| oracle.outputs());
+        fields::outputs, derivative!(Tangent, |oracle| oracle.outputs());
 
     /// The transposed Jacobian of `outputs`, times weights.
     OUTPUTS_ADJOINT: outputs_adjoint(Argument::Weights(Rows::Outputs)) -> Returns::Gradient,
-        fields::outputs, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.outputs());
+        fields::outputs, derivative!(Adjoint, |oracle| oracle.outputs());
 
     /// The entries of the Jacobian of `outputs` that do not vanish identically.
     OUTPUTS_DERIVATIVES: outputs_derivatives() -> Returns::Derivatives(Rows::Outputs),
-        fields::outputs, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.outputs());
+        fields::outputs, derivative!(Jacobian, |oracle| oracle.outputs());
 
     /// `projection` of F - F_target, and its derivative along a direction in which S and F_target change, too. R is held.
     PROJECTION_TANGENT: projection_tangent(
@@ -76,7 +83,7 @@ functions! {
         Argument::VariancesDirection,
         Argument::TargetsDirection
     ) -> Returns::Tangent(Rows::States),
-        projection, Expected::Derivative(Derivative::Tangent, |oracle| oracle.projection());
+        projection, derivative!(Tangent, |oracle| oracle.projection());
 
     /// The derivatives of w . `projection` by everything that it depends on but R.
     PROJECTION_ADJOINT: projection_adjoint(
@@ -85,7 +92,7 @@ functions! {
         Argument::Targets,
         Argument::Weights(Rows::States)
     ) -> Returns::ProjectionGradient,
-        projection, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.projection());
+        projection, derivative!(Adjoint, |oracle| oracle.projection());
 }
 
 functions! {
@@ -94,11 +101,11 @@ functions! {
 
     /// `law`, and its derivative along a direction.
     LAW_TANGENT: law_tangent(Argument::Direction) -> Returns::Tangent(Rows::Inputs),
-        fields::laws, Expected::Derivative(Derivative::Tangent, |oracle| oracle.values(&oracle.derivation.laws));
+        fields::laws, derivative!(Tangent, |oracle| oracle.values(&oracle.derivation.laws));
 
     /// The transposed Jacobian of `law`, times weights.
     LAW_ADJOINT: law_adjoint(Argument::Weights(Rows::Inputs)) -> Returns::Gradient,
-        fields::laws, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.values(&oracle.derivation.laws));
+        fields::laws, derivative!(Adjoint, |oracle| oracle.values(&oracle.derivation.laws));
 }
 
 /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)

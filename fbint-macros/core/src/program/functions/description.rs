@@ -29,7 +29,11 @@ pub(crate) enum Expected {
     /// Numbers: in doubles, and in 256 bits, where rounding must not count.
     Values { in_doubles: fn(&Oracle<'_, f64>) -> Vec<f64>, precisely: fn(&Oracle<'_, Real>) -> Vec<Real> },
     /// A derivative of these numbers.
-    Derivative(Derivative, fn(&Oracle<'_, Dual<Unknown>>) -> Vec<Dual<Unknown>>),
+    Derivative {
+        derivative: Derivative,
+        in_doubles: fn(&Oracle<'_, f64>) -> Vec<f64>,
+        precisely: fn(&Oracle<'_, Dual<Unknown>>) -> Vec<Dual<Unknown>>,
+    },
 }
 
 /// The arguments of a function after the state.

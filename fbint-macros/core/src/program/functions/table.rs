@@ -181,7 +181,7 @@ impl GeneratedFunction {
     /// Which derivative of another function it is, if it is one.
     pub fn derivative(&self) -> Option<Derivative> {
         match self.expected {
-            Expected::Derivative(derivative, _) => Some(derivative),
+            Expected::Derivative { derivative, .. } => Some(derivative),
             Expected::Values { .. } => None,
         }
     }
