@@ -6,6 +6,7 @@
 //! bounded, and so are the numbers of entries and the work that its models take, which is counted.
 
 mod items;
+mod laws;
 mod mistakes;
 
 use std::ops::ControlFlow;

@@ -35,6 +35,12 @@ pub trait FlatModel: Send + Sync {
     fn write_code(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         writeln!(out, "{}", self.source().trim_end())
     }
+    /// The text that declares it with these expressions as the laws of inputs, by their names, if it is from a text whose laws are not
+    /// sampled. The expressions call the time as the state does. The declared inputs `others` are given from outside: where there are any,
+    /// the inputs with laws are definitions of that text.
+    fn with_laws(&self, _laws: &[(&str, &str)], _others: &[&str]) -> Option<String> {
+        None
+    }
     /// [`FeedbackSystem::parameter`](fbint_runtime::FeedbackSystem::parameter).
     fn parameter(&self, index: usize) -> Option<f64>;
     /// [`FeedbackSystem::parameter_mut`](fbint_runtime::FeedbackSystem::parameter_mut).

@@ -14,21 +14,34 @@ use crate::functions::{Functions, Given, ListFunction, Source};
 #[derive(Clone)]
 pub struct Inputs {
     names: Vec<&'static str>,
+    switching: Vec<&'static str>,
     make: Arc<dyn Fn() -> Box<dyn FlatSignal> + Send + Sync>,
 }
 
 impl Inputs {
     /// The inputs of these names, which a signal puts into their places and leaves the others as they are. Each run makes its own.
     pub fn new(names: Vec<&'static str>, make: impl Fn() -> Box<dyn FlatSignal> + Send + Sync + 'static) -> Self {
-        Self { names, make: Arc::new(make) }
+        Self { names, switching: Vec::new(), make: Arc::new(make) }
+    }
+
+    /// These inputs, some of which have laws that switch, and end no step where they do.
+    #[must_use]
+    pub fn switching(self, switching: Vec<&'static str>) -> Self {
+        Self { switching, ..self }
+    }
+
+    /// The inputs with laws that switch without ending a step.
+    pub fn that_switch(&self) -> &[&'static str] {
+        &self.switching
     }
 
     /// These inputs, and others where these give none.
     #[must_use]
     pub fn or(self, others: &Self) -> Self {
         let (own, others) = (self, others.clone());
-        let names = own.names.iter().chain(&others.names).copied().collect();
-        Self::new(names, move || Box::new(Both([(others.make)(), (own.make)()])))
+        let both = |own: &[&'static str], others: &[&'static str]| [own, others].concat();
+        let (names, switching) = (both(&own.names, &others.names), both(&own.switching, &others.switching));
+        Self::new(names, move || Box::new(Both([(others.make)(), (own.make)()]))).switching(switching)
     }
 
     /// Returns `true` if they give this input.

@@ -208,7 +208,7 @@ impl ResolvedEnsemble {
     /// Integrates all members, writes what came out, and reports it. After a signal it writes what is known by then.
     fn execute(&self, models: &[Entry], outputs: &EnsembleOutputs) -> Result<ExitCode, Box<dyn Error>> {
         let mut members = self.members(models)?;
-        note_inputs(members.model(), &self.description.job.inputs);
+        note_inputs(members.model());
         // Before the first file is begun, so that a signal leaves a record whenever it comes.
         let interruption = interruption::SignalGuard::begin();
         let mut results = Results::begin(self, outputs, &members)?;
@@ -225,7 +225,7 @@ impl ResolvedEnsemble {
         begin: impl FnOnce() -> Result<Blocks, Box<dyn Error>>,
     ) -> Result<ExitCode, Box<dyn Error>> {
         let members = self.members(models)?;
-        note_inputs(members.model(), &self.description.job.inputs);
+        note_inputs(members.model());
         let begin = || {
             let blocks = begin()?;
             let outputs = outputs.drafted_in(blocks.folder());

@@ -284,12 +284,7 @@ impl Request {
     /// The inputs that nothing gives, those that switch, and what a continued run begins anew, a line for each.
     fn notes(&self, model: &dyn AnyModel) -> String {
         let anew = self.continues.then(|| begun_anew(&self.job, model)).flatten();
-        open_inputs(model)
-            .into_iter()
-            .chain(switching_laws(&self.job.inputs))
-            .chain(anew)
-            .map(|note| note + "\n")
-            .collect()
+        open_inputs(model).into_iter().chain(switching_laws(model)).chain(anew).map(|note| note + "\n").collect()
     }
 
     /// Writes the figure of the run with the panels that are asked for, as `--plot` and `--of` do. `observer` sees what is integrated for

@@ -66,6 +66,11 @@ impl FlatModel for TextModel {
         self.functions.latex()
     }
 
+    fn with_laws(&self, laws: &[(&str, &str)], others: &[&str]) -> Option<String> {
+        let SystemFacts { clock, state, .. } = *self.facts();
+        self.functions.model.with_laws(laws, others, state[clock?].name)
+    }
+
     fn parameter(&self, index: usize) -> Option<f64> {
         self.parameters.get(index).copied()
     }

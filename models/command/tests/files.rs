@@ -1,6 +1,7 @@
 //! Models in files, in place of those that the command was built with.
 
 use std::error::Error;
+use std::f64::consts::{FRAC_PI_2, SQRT_2};
 use std::fs;
 
 use tempfile::{TempDir, tempdir};
@@ -276,6 +277,8 @@ fn taylor_series_take_inputs_that_are_given() -> Outcome {
         ("linear(0: 2, 1: 0)", [7.0 / 3.0, 1.0]),
         ("m * sin(t)", [4.0 - 3.0_f64.sin(), 2.0 - 2.0 * 3.0_f64.cos()]),
         ("t^3", [1.0 + 243.0 / 40.0, 81.0 / 4.0]),
+        ("-x", [(3.0 * 0.5_f64.sqrt()).cos(), -SQRT_2 * (3.0 * 0.5_f64.sqrt()).sin()]),
+        ("cos(t).max(0)", [1.0 + (4.0 - FRAC_PI_2) / 2.0, 1.0]),
     ];
     for (thrust, exact) in cases {
         let output = run(thrust)?;
@@ -284,16 +287,67 @@ fn taylor_series_take_inputs_that_are_given() -> Outcome {
         let end = ["x", "p"].map(|entry| record["state"][entry].as_f64().unwrap_or(f64::NAN));
         assert!(end.iter().zip(exact).all(|(end, exact)| (end - exact).abs() < 1e-13), "{thrust}: {end:?}");
     }
-    let words = ["Taylor", "tables or smooth expressions of the time", "input(u = ..)", "DOP853"];
-    refused(&run("-x")?, &words);
-    let switches = run("sin(t).max(0)")?;
-    let complaint = String::from_utf8_lossy(&switches.stderr);
-    assert_eq!(switches.status.code(), Some(2), "{complaint}");
-    assert!(words.iter().all(|word| complaint.contains(word)), "{complaint}");
-    assert!(
-        complaint.starts_with("note: the law given for `thrust` switches, and steps pass its switches"),
-        "{complaint}"
-    );
+    Ok(())
+}
+
+/// A cart with a motor, a brake whose law is declared, and wind in two directions.
+const BRAKED: &str = "\
+#[feedback_system(
+    coordinates(x, y),
+    velocities(v, w),
+    lagrangian = m * (v.powi(2) + w.powi(2)) / 2,
+    input(u = 0, brake = -c * v, wind: [2]),
+    force(v = u + brake + wind[0], w = wind[1]),
+    default(m = 2, c = 0),
+    start(x = 1, y = 0, v = 1, w = 0),
+)]
+struct Braked {
+    m: f64,
+    c: f64,
+}
+";
+
+/// The laws of a run are as good as those of a declaration: they end steps where they switch, stick, and have the run's parameters.
+#[test]
+fn given_laws_that_switch_end_steps() -> Outcome {
+    let folder = folder_with(&[("braked.rs", BRAKED), ("table.csv", "t,brake\n0,0\n3,1\n")])?;
+    // Friction stops the cart at t = 2; a thrust lasts from 1 to 3; a brake that knows no direction throws the cart back.
+    let cases: [(&[&str], [f64; 2]); 6] = [
+        (&["u=-signum(v)"], [2.0, 0.0]),
+        (&["u=if t < 1 || t > 3 { 0 } else { 1 }", "wind[0]=0"], [7.0, 2.0]),
+        (&["u=-m / 2 * v.signum()", "brake=0"], [2.0, 0.0]),
+        (&["brake=if x < 2 { 0 } else { -2 }"], [1.0, -1.0]),
+        (&["u=-signum(v)", "wind[1]=0"], [2.0, 0.0]),
+        (&["u=m / 2 * signum(2 - t)", "brake=table.csv"], [7.25, 1.5]),
+    ];
+    for (inputs, exact) in cases {
+        for method in [&["rk4", "--step", "0.3"][..], &["dop853", "--rtol", "1e-12"], &["taylor", "--rtol", "1e-14"]] {
+            let mut options = vec!["run", "braked.rs", "--until", "4", "--out", "braked.csv", "--force", "--method"];
+            options.extend(method);
+            inputs.iter().for_each(|input| options.extend(["--input", input]));
+            let output = fbint(&folder, &options)?;
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && !complaint.contains("switch"), "{options:?}: {complaint}");
+            let record = json_in(&folder, "braked.run.json")?;
+            let end = ["x", "v"].map(|entry| record["state"][entry].as_f64().unwrap_or(f64::NAN));
+            assert!(end.iter().zip(exact).all(|(end, exact)| (end - exact).abs() < 1e-10), "{options:?}: {end:?}");
+        }
+    }
+    Ok(())
+}
+
+/// A compiled model keeps its inputs as they are, and so does a text whose laws are sampled.
+#[test]
+fn given_laws_that_pass_their_switches_are_named() -> Outcome {
+    let sampled = BRAKED.replace("wind: [2]", "wind: [2], every = 0.5");
+    let folder = folder_with(&[("sampled.rs", &sampled)])?;
+    for (model, law) in [("cart-pole", "thrust=-v.signum()"), ("sampled.rs", "u=-v.signum()")] {
+        let output = fbint(&folder, &["run", model, "--until", "0.1", "--step", "0.1", "--input", law])?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(complaint.contains("steps pass the switches of the laws of `"), "{model}: {complaint}");
+    }
+    let taylor = fbint(&folder, &["run", "cart-pole", "--until", "1", "--method", "taylor", "--input", "thrust=-x"])?;
+    refused(&taylor, &["Taylor", "tables or smooth expressions of the time", "input(u = ..)", "DOP853"]);
     Ok(())
 }
 

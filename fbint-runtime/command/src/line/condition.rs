@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::line::inputs::law_of;
+use crate::line::inputs::expression;
 use crate::words::names::{declared_outputs, quantities_of_state};
 use crate::words::nearest;
 use fbint_catalogue::{AnyModel, Crossing, Quantity};
@@ -42,7 +42,9 @@ impl Condition {
                     None => format!("({}) - ({})", self.left, self.right),
                 };
                 (
-                    Quantity::Expression(law_of(model, &format!("--until-event `{self}`"), &difference, &outputs)?),
+                    Quantity::Expression(
+                        expression(model, &format!("--until-event `{self}`"), &difference, &outputs)?.law,
+                    ),
                     number.unwrap_or(0.0),
                 )
             }

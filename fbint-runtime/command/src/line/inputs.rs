@@ -11,18 +11,22 @@ use self::table::{Rows, Table};
 use crate::words::names::Quantity;
 use crate::words::nearest;
 use fbint_catalogue::{AnyModel, FlatSignal, Inputs, Law};
+use fbint_runtime::Method;
 
 /// Stands for an input that a function of the program gives.
 pub(crate) const FUNCTION: &str = "a function";
 
-/// Gives a model the inputs that are named, each by a law, the name of a table, or a function.
-pub(crate) fn give(
-    model: &mut dyn AnyModel,
+/// The model with the inputs that are named, each by a law, the name of a table, or a function. Where a text declares the model, laws that
+/// switch become laws of the declaration, which end steps at their switches, and so do laws of the state for Taylor's method, which
+/// expands what is declared; `declared` makes the model of such a text.
+pub(crate) fn given(
+    mut model: Box<dyn AnyModel>,
     (given, functions): (&BTreeMap<String, String>, &BTreeMap<String, Law>),
-    folder: Option<&Path>,
-) -> Result<(), Box<dyn Error>> {
+    (method, folder): (Method, Option<&Path>),
+    declared: impl FnOnce(&str) -> Result<Box<dyn AnyModel>, Box<dyn Error>>,
+) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
     if given.is_empty() {
-        return Ok(());
+        return Ok(model);
     }
     let names = model.facts().input_names;
     if names.is_empty() {
@@ -30,6 +34,8 @@ pub(crate) fn give(
         return Err(format!("{name} has no inputs: leave out --input, or declare `input(..)`").into());
     }
     let (mut found, mut sources) = (Vec::new(), Vec::new());
+    let (mut laws, mut switching) = (Vec::new(), Vec::new());
+    let expands = matches!(method, Method::Taylor { .. });
     for (name, source) in given {
         let place = nearest::find("input", name, names)?;
         let source = source.trim();
@@ -44,20 +50,75 @@ pub(crate) fn give(
             }
             None => match Rows::read(name, source, folder.unwrap_or(Path::new("")))? {
                 Some(rows) => Given::Table(rows),
-                None => Given::Law(law_of(model, &format!("--input {name}: `{source}`"), source, &[])?),
+                None => {
+                    let expression = expression(&*model, &format!("--input {name}: `{source}`"), source, &[])?;
+                    let switches = expression.switches();
+                    if switches || expands && expression.takes_state {
+                        laws.push((names[place], expression.written));
+                    }
+                    switching.extend(switches.then_some(names[place]));
+                    Given::Law(expression.law)
+                }
             },
         };
         found.push(names[place]);
-        sources.push((place, source));
+        sources.push((names[place], source));
     }
-    model.set_inputs(Inputs::new(found, move || {
+    let laws: Vec<(&str, &str)> = laws.iter().map(|(name, law)| (*name, &**law)).collect();
+    // Laws of the declaration that are left would be given, too, by what gives the others.
+    let facts = model.facts();
+    let is_left = |name: &&&str| !facts.open_inputs.contains(*name) && !found.contains(*name);
+    if facts.has_laws() && facts.law_delay.is_none() && facts.has_switches() {
+        switching.extend(names.iter().filter(is_left));
+    }
+    if !(switching.is_empty() && laws.is_empty()) {
+        let is_other = |name: &str| found.contains(&name) && laws.iter().all(|(law, _)| *law != name);
+        let others = facts.inputs.iter().filter(|input| names[input.entries()].iter().any(|name| is_other(name)));
+        let others: Vec<&str> = others.map(|input| input.name).collect();
+        let text = model.flat().with_laws(&laws, &others);
+        // A law that the declaration cannot have is given like the others.
+        if let Some(with_laws) = text.and_then(|text| declared(&text).ok()).filter(|other| is_alike(&**other, &*model))
+        {
+            let parameters: Vec<f64> = model.parameters().into_iter().map(|(_, value)| value).collect();
+            model = with_laws;
+            parameters.into_iter().enumerate().for_each(|(index, value)| model.set_parameter(index, value));
+            sources.retain(|(name, _)| laws.iter().all(|(law, _)| law != name));
+            switching.clear();
+        }
+    }
+    let names = model.facts().input_names;
+    let place = |name: &str| names.iter().position(|other| *other == name);
+    let sources: Vec<(usize, Given)> =
+        sources.into_iter().filter_map(|(name, source)| Some((place(name)?, source))).collect();
+    if sources.is_empty() {
+        return Ok(model);
+    }
+    let found = sources.iter().map(|(place, _)| names[*place]).collect();
+    let inputs = Inputs::new(found, move || {
         let started = |source: &Given| match source {
             Given::Law(law) => Source::Law(law.clone()),
             Given::Table(rows) => Source::Table(Table::of(rows)),
         };
         Box::new(Signals { sources: sources.iter().map(|(place, source)| (*place, started(source))).collect() })
-    }));
-    Ok(())
+    });
+    model.set_inputs(inputs.switching(switching));
+    Ok(model)
+}
+
+/// Returns `true` if models have the same states and parameters.
+fn is_alike(one: &dyn AnyModel, other: &dyn AnyModel) -> bool {
+    one.state_names() == other.state_names() && one.facts().parameter_names == other.facts().parameter_names
+}
+
+/// An expression in the names of a model.
+pub(crate) struct Expression {
+    pub(crate) law: Law,
+    /// The same as a declaration has it.
+    written: String,
+    /// `true` if it is not of the time and the parameters alone.
+    takes_state: bool,
+    /// A model in which it is the rate of a variable.
+    integral: String,
 }
 
 /// The source of an input, before a run.
@@ -130,12 +191,12 @@ impl Signals {
 
 /// Refuses an expression.
 #[cfg(not(feature = "text"))]
-pub(crate) fn law_of(_: &dyn AnyModel, what: &str, _: &str, _: &[Quantity]) -> Result<Law, Box<dyn Error>> {
+pub(crate) fn expression(_: &dyn AnyModel, what: &str, _: &str, _: &[Quantity]) -> Result<Expression, Box<dyn Error>> {
     Err(format!("{what}: an expression takes a build with the feature `text`").into())
 }
 
 #[cfg(feature = "text")]
-pub(crate) use self::expressions::law_of;
+pub(crate) use self::expressions::expression;
 
 /// Laws are the outputs of a model that does not move, which has the variables that they name.
 #[cfg(feature = "text")]
@@ -146,18 +207,19 @@ mod expressions {
 
     use fbint_runtime::{Declared, FourLanes, StateRole};
 
+    use super::Expression;
     use crate::words::names::{Quantity, array, cells, extent};
     use fbint_catalogue::{AnyModel, FlatModel, Given, Law, ListFunction, Source};
 
     /// An expression in the names of a model and of numbers that follow the entries of the state in what it is evaluated in. The
     /// message about a mistake begins with `what` it is.
-    pub(crate) fn law_of(
+    pub(crate) fn expression(
         model: &dyn AnyModel,
         what: &str,
         law: &str,
         further: &[Quantity],
-    ) -> Result<Law, Box<dyn Error>> {
-        let StillModel { text, entries, has_time, integral } = still_model(model, law, further);
+    ) -> Result<Expression, Box<dyn Error>> {
+        let StillModel { text, entries, takes_state, has_time, integral, written } = still_model(model, law, further);
         let models = fbint_text::models(&text).map_err(|mistakes| {
             let messages: Vec<String> = mistakes.list().iter().map(|mistake| mistake.in_one_line()).collect();
             format!("{what}: {}", messages.join("; "))
@@ -176,11 +238,17 @@ mod expressions {
             functions.list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
         });
-        let law = match integral {
-            Some(integral) => law.with_series(series_of_rate(integral, has_time)),
-            None => law,
-        };
-        Ok(if has_further { law.of_outputs() } else { law })
+        let law = if takes_state { law } else { law.with_series(series_of_rate(integral.clone(), has_time)) };
+        let law = if has_further { law.of_outputs() } else { law };
+        Ok(Expression { law, written, takes_state, integral })
+    }
+
+    impl Expression {
+        /// Returns `true` if the expression has several sides, as by `signum` or `if`.
+        pub(super) fn switches(&self) -> bool {
+            fbint_text::models(&self.integral)
+                .is_ok_and(|models| models.iter().any(|model| model.facts().has_switches()))
+        }
     }
 
     /// The Taylor series of a law of the time alone, which is the rate of a model's first variable.
@@ -213,8 +281,11 @@ mod expressions {
         /// Which entry of the given state each of its entries is, if any.
         entries: Vec<Option<usize>>,
         has_time: bool,
-        /// A law that takes nothing of the state is the rate of this model, which does not stand still.
-        integral: Option<String>,
+        /// The law, in which the time has the name that it has in the state of the model.
+        written: String,
+        /// Whether it has more variables than the last one, whose rate the law is in `integral`.
+        takes_state: bool,
+        integral: String,
     }
 
     fn still_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> StillModel {
@@ -235,10 +306,8 @@ mod expressions {
             add(&further.name, further.declared, facts.state.len());
         }
         let takes_state = !entries.is_empty();
-        if !takes_state {
-            (state, dynamics) = ("nothing_moves, ".to_owned(), "nothing_moves = 0 * nothing_moves, ".to_owned());
-            entries.push(None);
-        }
+        state += "nothing_moves, ";
+        entries.push(None);
         let clock = facts.clock.map_or("t", |clock| facts.state[clock].name);
         let is_variable = |name: &str| facts.variables.iter().any(|variable| variable.name == name);
         let clock = if words.contains(&"t") && !is_variable("t") { "t" } else { clock };
@@ -263,12 +332,41 @@ mod expressions {
         }
         let defaults = if defaults.is_empty() { defaults } else { format!("default({defaults})") };
         let body = if fields.is_empty() { ";".to_owned() } else { format!(" {{ {fields} }}") };
-        let text = |dynamics: &str| {
-            let keys = format!("state({state}), dynamics({dynamics}), {time}output(value = {law}), {defaults}");
+        let text = |rate: &str| {
+            let keys = format!(
+                "state({state}), dynamics({dynamics}nothing_moves = {rate}), {time}output(value = {law}), {defaults}"
+            );
             format!("#[feedback_system({keys})] struct Law{body}")
         };
-        let integral = (!takes_state).then(|| text(&format!("nothing_moves = {law}")));
-        StillModel { text: text(&dynamics), entries, has_time, integral }
+        let (still, integral) = (text("0 * nothing_moves"), text(&law));
+        let of_state = facts.clock.map_or(clock, |clock| facts.state[clock].name);
+        let written = renamed(&law, clock, of_state);
+        StillModel { text: still, entries, takes_state, has_time, integral, written }
+    }
+
+    /// A law with another name for a variable.
+    fn renamed(law: &str, name: &str, other: &str) -> String {
+        let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let (mut written, mut rest) = (String::new(), law);
+        while let Some(place) = rest.find(is_of_word) {
+            let (before, word) = rest.split_at(place);
+            let (word, after) = word.split_at(word.find(|letter| !is_of_word(letter)).unwrap_or(word.len()));
+            let is_method = before.ends_with('.');
+            written += before;
+            written += if word == name && !is_method { other } else { word };
+            rest = after;
+        }
+        written + rest
+    }
+
+    #[cfg(test)]
+    #[test]
+    fn the_time_of_a_law_is_renamed() {
+        for (law, expected) in
+            [("t", "time"), ("if t < t0 { at(t) } else { 2.t() }", "if time < t0 { at(time) } else { 2.t() }")]
+        {
+            assert_eq!(renamed(law, "t", "time"), expected);
+        }
     }
 
     /// Functions that may be written before their argument.

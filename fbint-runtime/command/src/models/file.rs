@@ -1,5 +1,7 @@
 //! Models in files, which are read and derived while the program runs.
 
+#[cfg(feature = "text")]
+use std::collections::VecDeque;
 use std::error::Error;
 #[cfg(feature = "text")]
 use std::fmt;
@@ -237,12 +239,16 @@ pub(crate) fn load_text(text: &str, name: &str) -> Result<Box<dyn AnyModel>, Box
     Ok((entries[index].load)())
 }
 
-/// The models of a text. Those of the last one stay in use, so that what reads it again does not derive it again.
+/// The models of a text. Those of the last two stay in use, so that what reads them again does not derive them again: a text, and the same
+/// with laws that are given.
 #[cfg(feature = "text")]
 fn entries_of(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
-    static LAST: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+    static LAST: Mutex<VecDeque<(String, Vec<Entry>)>> = Mutex::new(VecDeque::new());
     let entries = of_text(text, name, &mut complained)?;
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = entries.clone();
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    last.retain(|(other, _)| other != text);
+    last.push_front((text.to_owned(), entries.clone()));
+    last.truncate(2);
     Ok(entries)
 }
 

@@ -57,8 +57,9 @@ impl Job {
         for (name, value) in &self.parameters {
             model.set_parameter(nearest::find("parameter", name, &names)?, *value);
         }
-        inputs::give(&mut *model, (&self.inputs, &self.functions), self.folder.as_deref())?;
-        Ok(model)
+        let declared = |text: &str| file::load_text(text, &self.model);
+        let manner = (self.settings.method, self.folder.as_deref());
+        inputs::given(model, (&self.inputs, &self.functions), manner, declared)
     }
 
     /// The start in the order of the state.

@@ -1,6 +1,5 @@
 //! The result of a run, in words.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, LeftOutReason};
@@ -77,18 +76,13 @@ pub(crate) fn open_inputs(model: &dyn AnyModel) -> Option<String> {
     }
 }
 
-/// The given laws that switch, in words: unlike declared laws, they end no step.
-pub(crate) fn switching_laws(given: &BTreeMap<String, String>) -> Option<String> {
-    let switches = |law: &str| {
-        law.starts_with("if ")
-            || ["signum(", "abs(", "max(", "min(", "clamp(", "(if "].iter().any(|word| law.contains(word))
-    };
-    let names: Vec<String> =
-        given.iter().filter(|(_, law)| switches(law)).map(|(name, _)| format!("`{name}`")).collect();
+/// The laws whose switches end no step, unlike the switches of a model's own laws, in words.
+pub(crate) fn switching_laws(model: &dyn AnyModel) -> Option<String> {
+    let names: Vec<String> = model.inputs()?.that_switch().iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "the law given for {} switches, and steps pass its switches as they are: results are of the order of the step there; a law \
-             that is declared, as in `input(u = -v.signum())`, ends a step at each",
+            "steps pass the switches of the laws of {} as they are, and results are of the order of the step there: a declaration of all \
+             laws, as in `input(u = -v.signum())`, ends a step at each",
             names.join(", ")
         )
     })

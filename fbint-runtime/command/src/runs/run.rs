@@ -1,6 +1,5 @@
 //! `run`: one model by one method; and `resume`, which resumes such a run.
 
-use std::collections::BTreeMap;
 use std::env::current_dir;
 use std::error::Error;
 use std::io::{Write, stdout};
@@ -48,19 +47,18 @@ pub(crate) fn run(models: &[Entry], arguments: &RunArguments) -> Result<ExitCode
     let files = Files { out, plot, of, animate, sections, force };
     let outputs = RunOutputs::open(&job, &files, arguments.checkpoint.as_deref())?;
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
-    let inputs = job.inputs.clone();
     let task = Task::new(models, job, files.absolute()?, every, 0.0)?;
     // Only now, because what is refused prints nothing.
     if let Some(record) = record {
         writeln!(stdout(), "repeats the run of {}\n", record.display())?;
     }
-    note_inputs(task.model(), &inputs);
+    note_inputs(task.model());
     task.execute(&outputs, None)
 }
 
 /// Says on stderr which inputs nothing gives, and which of those that are given switch.
-pub(crate) fn note_inputs(model: &dyn AnyModel, given: &BTreeMap<String, String>) {
-    for note in open_inputs(model).into_iter().chain(switching_laws(given)) {
+pub(crate) fn note_inputs(model: &dyn AnyModel) {
+    for note in open_inputs(model).into_iter().chain(switching_laws(model)) {
         complain(&format!("note: {note}"));
     }
 }
