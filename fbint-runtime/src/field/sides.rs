@@ -127,15 +127,18 @@ impl Sliding {
         let on = |system: &S::Prepared<f64>, place: usize, side: Side| system.on_side(place, side.number());
         let below = self.places().fold(motion.system.clone(), |system, place| on(&system, place, Side::Negative));
         let base = motion.rates_of(&below, x);
-        let (mut matrix, mut weights, mut jumps) = ([[0.0; MOST]; MOST], [0.0; MOST], [base; MOST]);
+        let (mut matrix, mut weights, mut jumps) = ([0.0; MOST * MOST], [0.0; MOST], [base; MOST]);
         for (column, place) in self.places().enumerate() {
             jumps[column] = sum(&motion.rates_of(&on(&below, place, Side::Positive), x), -1.0, &base);
         }
         for (row, place) in self.places().enumerate() {
             weights[row] = -motion.slope(&below, x, &base, place);
-            (0..self.count).for_each(|column| matrix[row][column] = motion.slope(&below, x, &jumps[column], place));
+            for (column, jump) in jumps[..self.count].iter().enumerate() {
+                matrix[row * self.count + column] = motion.slope(&below, x, jump, place);
+            }
         }
-        solve(&mut matrix, &mut weights, self.count);
+        let matrix = &mut matrix[..self.count * self.count];
+        solve_weights(matrix, &mut weights[..self.count], &mut [0; MOST][..self.count]);
         let rates = (0..self.count).fold(base, |rates, column| sum(&rates, weights[column], &jumps[column]));
         let term = |column: usize, entry: usize| (weights[column] * jumps[column][entry]).abs();
         let largest = |entry| (0..self.count).map(|column| term(column, entry)).fold(base[entry].abs(), f64::max);
@@ -165,22 +168,51 @@ impl Sliding {
     }
 }
 
-/// Solves a small system by elimination with pivots. A singular system has no finite solution.
-fn solve(matrix: &mut [[f64; MOST]; MOST], right_side: &mut [f64; MOST], count: usize) {
-    for column in 0..count {
-        let larger = |one: &usize, other: &usize| matrix[*one][column].abs().total_cmp(&matrix[*other][column].abs());
-        let pivot = (column..count).max_by(larger).unwrap_or(column);
-        matrix.swap(column, pivot);
-        right_side.swap(column, pivot);
-        for row in (0..count).filter(|row| *row != column) {
-            let factor = matrix[row][column] / matrix[column][column];
-            for entry in column..count {
-                matrix[row][entry] -= factor * matrix[column][entry];
+/// A coefficient below this part of the largest one is rounding.
+const RANK: f64 = 1e-10;
+
+/// Replaces the right side of the system of the weights by the weights, given room for the places of columns.
+///
+/// Functions may say the same, or one may have no rate at all where another is 0: then several weights do, and those that are left open
+/// are 1/2. Where no weights do, the motion does not slide, and they are no numbers.
+pub(crate) fn solve_weights(matrix: &mut [f64], weights: &mut [f64], places: &mut [usize]) {
+    let count = weights.len();
+    let largest = matrix.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+    places.iter_mut().enumerate().for_each(|(place, column)| *column = place);
+    let mut rank = 0;
+    while rank < count {
+        let size = |[row, column]: &[usize; 2]| matrix[row * count + column].abs();
+        let entries = (rank..count).flat_map(|row| (rank..count).map(move |column| [row, column]));
+        let Some([row, column]) = entries.max_by(|one, other| size(one).total_cmp(&size(other))) else { break };
+        if !(size(&[row, column]) > RANK * largest) {
+            break;
+        }
+        (0..count).for_each(|column| matrix.swap(rank * count + column, row * count + column));
+        weights.swap(rank, row);
+        (0..count).for_each(|row| matrix.swap(row * count + rank, row * count + column));
+        places.swap(rank, column);
+        for row in (0..count).filter(|row| *row != rank) {
+            let factor = matrix[row * count + rank] / matrix[rank * count + rank];
+            for column in rank..count {
+                matrix[row * count + column] -= factor * matrix[rank * count + column];
             }
-            right_side[row] -= factor * right_side[column];
+            weights[row] -= factor * weights[rank];
+        }
+        rank += 1;
+    }
+    let of_rest = if weights[rank..].iter().all(|rest| rest.abs() <= RANK * largest) { 0.5 } else { f64::NAN };
+    for row in 0..rank {
+        let open: f64 = matrix[row * count + rank..(row + 1) * count].iter().sum();
+        weights[row] = (weights[row] - of_rest * open) / matrix[row * count + row];
+    }
+    weights[rank..].fill(of_rest);
+    for place in 0..count {
+        while places[place] != place {
+            let other = places[place];
+            weights.swap(place, other);
+            places.swap(place, other);
         }
     }
-    (0..count).for_each(|row| right_side[row] /= matrix[row][row]);
 }
 
 /// The value of a function of doubles at a vector, in numbers of any type. A field in other numbers does not slide.
@@ -214,12 +246,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_systems_are_solved() {
-        let (mut matrix, mut right_side) = ([[0.0; MOST]; MOST], [0.0; MOST]);
-        matrix[0][..2].copy_from_slice(&[0.0, 2.0]);
-        matrix[1][..2].copy_from_slice(&[4.0, 1.0]);
-        right_side[..2].copy_from_slice(&[6.0, 11.0]);
-        solve(&mut matrix, &mut right_side, 2);
-        assert_eq!(right_side[..2], [2.0, 3.0]);
+    fn weights_solve_their_system() {
+        for (mut matrix, mut weights, expected) in [
+            ([0.0, 2.0, 4.0, 1.0], [6.0, 11.0], [2.0, 3.0]),
+            // The first function has no rate, and the second weight is open.
+            ([1e-17, 0.0, -2.0, 0.0], [1e-17, -1.0], [0.5, 0.5]),
+            // Both say the same.
+            ([1.0, 2.0, 2.0, 4.0], [1.0, 2.0], [0.5, 0.25]),
+            ([0.0; 4], [0.0; 2], [0.5; 2]),
+        ] {
+            solve_weights(&mut matrix, &mut weights, &mut [0; 2]);
+            assert_eq!(weights, expected);
+        }
+        let mut weights = [1.0, 3.0];
+        solve_weights(&mut [1.0, 2.0, 2.0, 4.0], &mut weights, &mut [0; 2]);
+        assert!(weights.iter().all(|weight| weight.is_nan()), "{weights:?}");
     }
 }

@@ -118,6 +118,8 @@ fn motions_slide_by_every_method() {
     let mode = "#[feedback_system(state(x, v), dynamics(x = v, v = -(x + v).signum()))] struct S;";
     // A spring whose end moves pulls it from t = 1 on: its speed is 1 - cos (t - 1).
     let pulled = "#[feedback_system(coordinates(x), velocities(v), time(t), lagrangian = v.powi(2) / 2 - (x - t).powi(2) / 2, force(v = -v.signum()))] struct S;";
+    // The shortest way to the origin, which is reached at t = 2.
+    let fastest = "#[feedback_system(state(x, v), dynamics(x = v, v = -(x + v * v.abs() / 2).signum()))] struct S;";
     // The mode begins to slide at x = 1 - t^2 / 2 = t, where x' = -x from then on.
     let begin = 3.0_f64.sqrt() - 1.0;
     for method in methods {
@@ -126,6 +128,7 @@ fn motions_slide_by_every_method() {
             (law, &[0.0, 1.0, 0.0], 1.5, [0.5, 0.0]),
             (pushed, &[0.0, 0.0, 0.0, 0.0], 3.0, [8.0 / 6.0, 2.0]),
             (pulled, &[0.0, 0.0, 0.0, 0.0], 3.0, [2.0 - 2.0_f64.sin(), 1.0 - 2.0_f64.cos()]),
+            (fastest, &[1.0, 0.0], 3.0, [0.0, 0.0]),
             (mode, &[1.0, 0.0], 3.0, [1.0, -1.0].map(|sign| sign * begin * (begin - 3.0).exp())),
         ] {
             let end = run(text, start, method, until);
