@@ -27,7 +27,7 @@ use crate::numbers::sealed::Sealed;
 use crate::system::SystemFacts;
 #[cfg(feature = "std")]
 use crate::system::taylor::Series;
-use crate::system::{DrivenSystem, FeedbackSystem, KineticEnergy, PreparedSystem, StateEntry, StateRole, Vector};
+use crate::system::{DrivenSystem, FeedbackSystem, PreparedSystem, StateEntry, Vector};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
 pub trait Field<T: Scalar = f64> {
@@ -440,14 +440,8 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
         Series::of::<S>(&field.system, None)
     }
 
-    /// The coefficients for a Hamiltonian with a constant mass matrix, without constraints or the time.
     fn coordinates(&self) -> usize {
-        let facts = self.system.facts();
-        let is_constrained = facts.integrals.iter().any(|integral| integral.kind.is_constraint());
-        if facts.kinetic_energy != KineticEnergy::Quadratic || is_constrained || facts.clock.is_some() {
-            return 0;
-        }
-        facts.state.iter().take_while(|entry| matches!(entry.role, StateRole::Coordinate { .. })).count()
+        self.system.facts().linear_coordinates()
     }
 
     #[cfg(all(feature = "std", feature = "lanes"))]

@@ -178,6 +178,23 @@ impl FlatSystem for FlatPrepared {
         slopes.iter_mut().zip(switches).for_each(|(slope, switch)| *slope = switch.slope);
     }
 
+    fn field_jacobian_with(
+        &self,
+        x: &[f64],
+        inputs: &[f64],
+        feedback: Option<[&[f64]; 2]>,
+        add: &mut dyn FnMut(usize, usize, f64),
+    ) -> bool {
+        let [gains, targets] = feedback.unwrap_or_default().map(even);
+        let given = self.given(x, inputs).with(Source::First, &gains).with(Source::Second, &targets);
+        self.doubles.jacobian(&given, feedback.is_some(), add)
+    }
+
+    fn law_slopes_with(&self, x: &[f64], inputs: &[f64], slopes: &mut [f64]) {
+        let columns = self.facts.state.len();
+        self.doubles.matrix(MatrixFunction::LawJacobian, &self.given(x, inputs), slopes, columns);
+    }
+
     fn zero_targets(&self) -> Vec<bool> {
         let mut targets = vec![false; self.facts.integrals.len()];
         self.functions.zero_targets(&mut targets);

@@ -29,8 +29,9 @@ const MOST_CHECKPOINTS: usize = 64;
 /// [`projected`](Self::projected), of runs whose states are projected after each step.
 ///
 /// Steps have a fixed size, parameters are constant, and inputs follow their declared laws or are constant: a law is differentiated by the
-/// state and the parameters. Declared events neither end nor change the run. A derivative is exact for the numbers that the method
-/// computes, up to rounding; where a run leaves the range of its field, it is not a number.
+/// state and the parameters. Declared events neither end nor change the run. Steps pass the switches of a field as they are: where the field
+/// jumps at one, the derivative lacks what the time of the jump contributes by its change. A derivative is exact for the numbers that the
+/// method computes, up to rounding; where a run leaves the range of its field, it is not a number.
 ///
 /// Everything that a [projection](Projector) depends on takes part: the targets of energies and invariants, which are their values at the
 /// start, S, the estimates of errors by which entries of the state are moved, and the derivative with which a step begins. R alone, the

@@ -4,14 +4,14 @@ use core::cell::{Cell, RefCell};
 
 use crate::error::failure::UndefinedInput;
 use crate::error::{Error, positive};
-use crate::field::laws::Laws;
+use crate::field::laws::{DIFFERENCE, Laws};
 use crate::field::policy::{POWER_ITERATIONS, TINY};
-use crate::field::sides::Side;
+use crate::field::sides::{CANCELLED, Side, solve_weights};
 use crate::field::{ALWAYS, Driver};
-use crate::hold::consistent_start::{check_flat_distinct, flat_targets};
+use crate::hold::consistent_start::{check_flat_distinct, flat_targets, size_of_variable};
 use crate::hold::rounding::LEAST_NOISE;
 use crate::numbers::blocks::Blocks;
-use crate::numbers::linear::{factorise, inner, not_finite, solve_factorised};
+use crate::numbers::linear::{inner, not_finite};
 use crate::numbers::scalar::Scalar;
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
@@ -158,6 +158,11 @@ impl<'a> FlatField<'a> {
         self.system.facts()
     }
 
+    /// The number of coordinates whose rates are linear in the momenta, as [`Field`](crate::Field) has it.
+    pub(crate) fn coordinates(&self) -> usize {
+        if matches!(self.feedback, FlatFeedback::None) { self.facts().linear_coordinates() } else { 0 }
+    }
+
     /// Makes it the field of a solution that starts at this state.
     pub(crate) fn start_at(&mut self, x: &[f64]) {
         if matches!(self.feedback, FlatFeedback::None) {
@@ -230,6 +235,63 @@ impl<'a> FlatField<'a> {
         rates
     }
 
+    /// Calls `add` with the entries of its Jacobian by the state. Returns `false` if it is not known, as where gains follow from the
+    /// state.
+    ///
+    /// Inputs change with the state by the chain rule; derivatives of a signal, and of a motion that slides, are central differences.
+    pub(crate) fn jacobian(&self, x: &Blocks, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
+        let feedback = match &self.feedback {
+            FlatFeedback::Relaxation { .. } => return false,
+            FlatFeedback::None => None,
+            FlatFeedback::Constant { declared, .. } => Some([&declared[..], &self.targets]),
+        };
+        let states = x.len();
+        if !self.sliding.is_empty() {
+            for column in 0..states {
+                let length = DIFFERENCE * (x[column].abs() + 1.0);
+                let [below, above] = on_both_sides(x, column, length).map(|x| self.rates(&x));
+                (0..states).for_each(|row| add(row, column, (above[row] - below[row]) / (length + length)));
+            }
+            return true;
+        }
+        let mut inputs = self.inputs.borrow().clone();
+        self.put_inputs(x.all(), &mut inputs);
+        let slopes = self.input_slopes(x, &inputs);
+        let mut add = |row: usize, column: usize, value: f64| match column.checked_sub(states) {
+            None => add(row, column, value),
+            Some(input) => {
+                let slopes = slopes.chunks_exact(states).nth(input).unwrap_or_default();
+                slopes.iter().enumerate().for_each(|(entry, slope)| add(row, entry, value * slope));
+            }
+        };
+        self.system.field_jacobian_with(x.all(), inputs.all(), feedback, &mut add)
+    }
+
+    /// The derivatives of the inputs by the state, a row for each input that changes with it.
+    fn input_slopes(&self, x: &Blocks, inputs: &Blocks) -> Vec<f64> {
+        let (facts, states) = (self.facts(), x.len());
+        let mut slopes = vec![0.0; facts.input_names.len() * states];
+        if self.follows_laws() {
+            self.system.law_slopes_with(x.all(), inputs.all(), &mut slopes);
+        } else if self.signal.is_some() {
+            for entry in 0..states {
+                // A time may be large where inputs change quickly, and nothing says how large a variable is that is 0 as a whole.
+                let size = if facts.clock == Some(entry) { 0.0 } else { size_of_variable(facts.state, x.own(), entry) };
+                let size = if size > 0.0 { size } else { 1.0 };
+                let [below, above] = on_both_sides(x, entry, DIFFERENCE * size);
+                let distance = above[entry] - below[entry];
+                let [below, above] = [below, above].map(|x| {
+                    let mut inputs = inputs.clone();
+                    self.put_inputs(x.all(), &mut inputs);
+                    inputs
+                });
+                let of_entry = slopes.iter_mut().skip(entry).step_by(states);
+                of_entry.enumerate().for_each(|(input, slope)| *slope = (above[input] - below[input]) / distance);
+            }
+        }
+        slopes
+    }
+
     /// The rates where it slides, followed by zeros, and the weight of the positive side of each switch that slides: see
     /// [`sides`](crate::field::sides).
     #[cold]
@@ -256,11 +318,18 @@ impl<'a> FlatField<'a> {
             let slopes = self.slopes(x, jump, &below);
             self.sliding.iter().enumerate().for_each(|(row, place)| matrix[row * count + column] = slopes[*place]);
         }
-        let mut pivots = vec![0; count];
-        factorise(&mut matrix, &mut pivots);
-        solve_factorised(&matrix, &pivots, &mut weights);
+        solve_weights(&mut matrix, &mut weights, &mut vec![0; count]);
+        let mut largest: Vec<f64> = rates.iter().map(|rate| rate.abs()).collect();
         for (weight, jump) in weights.iter().zip(jumps) {
-            rates.iter_mut().zip(jump).for_each(|(rate, jump)| *rate += weight * jump);
+            for ((rate, largest), jump) in rates.iter_mut().zip(&mut largest).zip(jump) {
+                *rate += weight * jump;
+                *largest = largest.max((weight * jump).abs());
+            }
+        }
+        for (rate, largest) in rates.iter_mut().zip(largest) {
+            if rate.abs() < CANCELLED * largest {
+                *rate = 0.0;
+            }
         }
         (rates, weights)
     }
@@ -360,6 +429,15 @@ impl<'a> FlatField<'a> {
         }
         eigenvalue
     }
+}
+
+/// The states at this distance below and above one, in one of its entries.
+fn on_both_sides(x: &Blocks, entry: usize, distance: f64) -> [Blocks; 2] {
+    [-distance, distance].map(|change| {
+        let mut moved = x.clone();
+        moved.own_mut()[entry] += change;
+        moved
+    })
 }
 
 impl Driver for FlatField<'_> {

@@ -65,7 +65,7 @@ const MOST: usize = 6;
 
 /// The part of its largest term below which a rate is the rounding of a cancellation: a body at rest has none. Error control would compare
 /// such a rate with the size that it makes itself, and would find no step short enough.
-const CANCELLED: f64 = 64.0 * f64::EPSILON;
+pub(crate) const CANCELLED: f64 = 64.0 * f64::EPSILON;
 
 /// The switches along which a field slides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

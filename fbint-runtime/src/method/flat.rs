@@ -1,5 +1,5 @@
-//! Explicit Runge-Kutta methods on slices of any length: what [`FixedStep`] and [`Integrator`](super::integrator::Integrator) do, in lists,
-//! with the same arithmetic in blocks.
+//! Runge-Kutta methods on slices of any length: what [`FixedStep`] and [`Integrator`](super::integrator::Integrator) do, in lists, with
+//! the same arithmetic in blocks.
 
 use std::mem;
 
@@ -15,6 +15,7 @@ use crate::method::settings::{FixedStep, with_tableau};
 use crate::numbers::blocks::{Block, Blocks, LENGTH};
 use crate::numbers::linear::{filled, not_finite};
 use crate::stages::dense_output::DenseOutput;
+use crate::stages::rodas5p::{self, StepMatrix};
 use crate::stages::step_size::REST;
 use crate::stages::tableau::{EULER, ErrorEstimate, HEUN, MIDPOINT, Pair, RK4, Tableau, advanced, combined, extended};
 use crate::stages::tolerance::{FlatScale, Tolerance, flat_largest, flat_nudged, mean_square, norm};
@@ -157,7 +158,7 @@ fn flat_stages<const S: usize>(
     }
 }
 
-/// An integration under error control by an explicit method with `STAGES` stages.
+/// An integration under error control by a method with `STAGES` stages.
 pub(crate) struct FlatIntegrator<'f, const STAGES: usize> {
     field: &'f FlatField<'f>,
     facts: &'static SystemFacts,
@@ -172,6 +173,8 @@ pub(crate) struct FlatIntegrator<'f, const STAGES: usize> {
     stages: Vec<[Block; STAGES]>,
     /// The error of the last step, as the method estimates it.
     error: Blocks,
+    /// The matrix of the steps of an implicit method.
+    matrix: StepMatrix,
     /// Memory for a state, its rates, and what goes with it.
     next: Blocks,
     rates: Blocks,
@@ -179,7 +182,7 @@ pub(crate) struct FlatIntegrator<'f, const STAGES: usize> {
 }
 
 /// Returns `true` if an entry continues the variable of the one before.
-fn continues(facts: &'static SystemFacts) -> impl Fn(usize) -> bool {
+pub(super) fn continues(facts: &'static SystemFacts) -> impl Fn(usize) -> bool {
     |entry| StateEntry::continues(facts.state, entry)
 }
 
@@ -205,6 +208,7 @@ impl<'f, const STAGES: usize> FlatIntegrator<'f, STAGES> {
             stages: vec![[filled(0.0); STAGES]; state.blocks().len()],
             state,
             error: zeros.clone(),
+            matrix: StepMatrix::new(if pair.is_implicit() { start.len() } else { 0 }),
             next: zeros.clone(),
             rates: zeros.clone(),
             weights: zeros,
@@ -216,6 +220,36 @@ impl<'f, const STAGES: usize> FlatIntegrator<'f, STAGES> {
         self.field.value(self.state.all(), self.rates.all_mut());
         self.progress.evaluations += 1;
         self.stages.iter_mut().zip(self.rates.blocks()).for_each(|(stages, rates)| stages[stage] = *rates);
+    }
+
+    /// An [`attempt`](Attempts::attempt) by a Rosenbrock method: see [`rodas5p`].
+    fn attempt_implicit(&mut self, h: f64) -> (Blocks, f64) {
+        self.matrix.factorise(h);
+        if self.matrix.is_singular() {
+            return (self.state.clone(), f64::INFINITY);
+        }
+        let Self { field, pair, state, stages, matrix, rates, progress, .. } = self;
+        let mut end = state.clone();
+        for i in 1..=pair.last {
+            if i > 1 {
+                for ((end, x), stages) in end.blocks_mut().iter_mut().zip(state.blocks()).zip(&*stages) {
+                    *end = advanced(x, 1.0, &stages[..i], &pair.a[i]);
+                }
+                field.value(end.all(), rates.all_mut());
+                progress.evaluations += 1;
+                for (rates, stages) in rates.blocks_mut().iter_mut().zip(&*stages) {
+                    *rates = advanced(rates, h.recip(), &stages[..i], &rodas5p::C[i]);
+                }
+            } else {
+                rates.blocks_mut().iter_mut().zip(&*stages).for_each(|(rates, stages)| *rates = stages[0]);
+            }
+            matrix.solve(rates.own_mut());
+            stages.iter_mut().zip(rates.blocks()).for_each(|(stages, rates)| stages[i] = *rates);
+        }
+        let next = Blocks::from_fn(state.len(), |entry| end[entry] + rates[entry]);
+        self.find_weights(&next, h);
+        let error = self.find_error(h);
+        (next, error)
     }
 
     /// Puts the weights of the errors of a step of size h to a state into their place.
@@ -244,14 +278,17 @@ impl<'f, const STAGES: usize> FlatIntegrator<'f, STAGES> {
                 let square = |v: &Blocks| mean_square(v.all(), weights.all(), dimension);
                 combined(square(error), square(third))
             }
-            ErrorEstimate::LastStage => f64::INFINITY,
+            ErrorEstimate::LastStage => {
+                error.blocks_mut().iter_mut().zip(&*stages).for_each(|(error, stages)| *error = stages[pair.last]);
+                norm(error.all(), weights.all(), dimension)
+            }
         }
     }
 }
 
 impl<const STAGES: usize> Attempts for FlatIntegrator<'_, STAGES> {
     type State = Blocks;
-    const IS_IMPLICIT: bool = false;
+    const IS_IMPLICIT: bool = STAGES == rodas5p::STAGES;
 
     fn pair(&self) -> &'static Pair {
         self.pair
@@ -310,7 +347,21 @@ impl<const STAGES: usize> Attempts for FlatIntegrator<'_, STAGES> {
         }
     }
 
+    fn linearise(&mut self) -> Result<(), StepFailure> {
+        let is_defined = Attempts::not_finite(self).is_none();
+        let Self { matrix, field, state, .. } = self;
+        matrix.linearise(|add| field.jacobian(state, add));
+        match matrix.not_finite() {
+            // Else the attempts say what is not finite.
+            Some(entry) if is_defined => Err(StepFailure::Jacobian { entry }),
+            _ => Ok(()),
+        }
+    }
+
     fn attempt(&mut self, h: f64, first: usize) -> (Blocks, f64) {
+        if const { Self::IS_IMPLICIT } {
+            return self.attempt_implicit(h);
+        }
         if first == 0 {
             self.evaluate_at_state(0);
         }
@@ -363,6 +414,9 @@ impl<const STAGES: usize> Attempts for FlatIntegrator<'_, STAGES> {
 
     #[cold]
     fn rejection(&self, next: &Blocks, error: f64) -> StepFailure {
+        if self.matrix.is_singular() {
+            return StepFailure::Singular;
+        }
         let of_stage = |stage: usize| {
             let mut entries = self.stages.iter().flat_map(|stages| stages[stage]);
             entries.position(|entry| !entry.is_finite())
@@ -413,7 +467,7 @@ impl<'s, const STAGES: usize> Controlled<FlatProjector<'s>> for FlatIntegrator<'
         let Progress { time: end, previous_time: time, .. } = self.progress;
         let (h, last) = (end - time, self.pair.last);
         if h != 0.0 {
-            if !self.progress.knows_derivative {
+            if !Self::IS_IMPLICIT && !self.progress.knows_derivative {
                 self.evaluate_at_state(last);
                 self.progress.knows_derivative = true;
             }

@@ -12,9 +12,11 @@
 
 mod coefficients;
 mod collocation;
+mod slices;
 
 pub(crate) use self::coefficients::Coefficients;
 pub(crate) use self::collocation::Collocation;
+pub(crate) use self::slices::FlatGauss;
 use crate::error::failure::StepFailure;
 use crate::field::{Field, StageRates};
 use crate::hold::projection::Lander;

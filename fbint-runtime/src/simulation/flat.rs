@@ -18,9 +18,11 @@ use crate::hold::projection::flat::FlatProjector;
 use crate::hold::projection::{Hold, Land, Projection};
 use crate::method::error_control::Progress;
 use crate::method::flat::{FlatExplicit, FlatGiven, FlatIntegrator};
+use crate::method::gauss::{Coefficients, FlatGauss};
 use crate::method::geometric::OneStep;
 use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::numbers::blocks::Blocks;
+use crate::stages::rodas5p::{self, RODAS5P};
 use crate::stages::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR};
 use crate::stages::tolerance::Tolerance;
 use crate::system::dynamical_system::FlatSystem;
@@ -271,9 +273,22 @@ impl Stepping {
                     }
                 }
             }
-            Self::Gauss { .. } | Self::Geometric { .. } | Self::Rodas5P { .. } | Self::Taylor { .. } => {
-                let reason = "it is made for states of at most 192 entries and 72 integrals: choose an explicit method, such as \
-                              `dop853`, or declare the model in a crate";
+            Self::Gauss { stages, h } => {
+                let steps = FlatGauss::new(field, Coefficients::of_stages(stages), h, start);
+                Box::new(FixedSteps::new(steps, time, state, ends))
+            }
+            Self::Rodas5P { tolerances: (rtol, atol) } => {
+                if !field.jacobian(&state, &mut |_, _, _| ()) {
+                    let reason = "its Jacobian is not known: choose constant gains or a projection instead of gains that follow from the state";
+                    return Err(Error::NotApplicable { method: of.name(), system: facts.name, reason });
+                }
+                let tolerance = Tolerance::new(rtol, atol)?;
+                let steps = FlatIntegrator::<{ rodas5p::STAGES }>::new(field, &RODAS5P, start, &tolerance, progress);
+                Box::new(ControlledSteps::new(steps, ends))
+            }
+            Self::Geometric { .. } | Self::Taylor { .. } => {
+                let reason = "it is made for states of at most 192 entries and 72 integrals: choose another method, such as `dop853`, or \
+                              declare the model in a crate";
                 return Err(Error::NotApplicable { method: of.name(), system: facts.name, reason });
             }
         })

@@ -107,6 +107,17 @@ pub trait FlatSystem: DynamicalSystem + Sync {
     fn switches_with(&self, x: &[f64], inputs: &[f64], values: &mut [f64]);
     /// Puts the derivatives of these functions along `rates` into `slopes`, with inputs that follow their laws or stay as they are.
     fn switch_slopes_with(&self, x: &[f64], rates: &[f64], inputs: &[f64], follows_laws: bool, slopes: &mut [f64]);
+    /// Adds the entries of the Jacobian of X with these inputs, by the state and then by the inputs, or that of X - DF^T K (F - t), given
+    /// the diagonal of K and t. Returns `false` if it is not known.
+    fn field_jacobian_with(
+        &self,
+        x: &[f64],
+        inputs: &[f64],
+        feedback: Option<[&[f64]; 2]>,
+        add: &mut dyn FnMut(usize, usize, f64),
+    ) -> bool;
+    /// Puts the derivatives of the laws by the state into `slopes`, a row for each input.
+    fn law_slopes_with(&self, x: &[f64], inputs: &[f64], slopes: &mut [f64]);
     /// [`PreparedSystem::zero_targets`](crate::PreparedSystem::zero_targets).
     fn zero_targets(&self) -> Vec<bool>;
     /// [`PreparedSystem::normalisation`](crate::PreparedSystem::normalisation).

@@ -124,6 +124,16 @@ impl SystemFacts {
         self.open_inputs.len() < self.input_names.len()
     }
 
+    /// The number of coordinates, if these are the first entries of the state, and their rates are linear in the momenta, which come next,
+    /// and depend on nothing else: of a Hamiltonian with a constant mass matrix, without constraints or the time. Else 0.
+    pub(crate) fn linear_coordinates(&self) -> usize {
+        let is_constrained = self.integrals.iter().any(|integral| integral.kind.is_constraint());
+        if self.kinetic_energy != KineticEnergy::Quadratic || is_constrained || self.clock.is_some() {
+            return 0;
+        }
+        self.state.iter().take_while(|entry| matches!(entry.role, StateRole::Coordinate { .. })).count()
+    }
+
     /// The number of inputs, and of sides on which switches are held.
     #[doc(hidden)]
     pub const fn given_numbers(&self) -> usize {
