@@ -31,29 +31,60 @@ static void model_changes(const model_system *given, const real *x, const real *
     model_switch_changes(&system, x, &direction, changes);
 }
 
-/* Solves the first `count` of some equations by elimination with pivots. A singular matrix has no finite solution. */
-static void model_solve(real (*matrix)[MODEL_SWITCHES + 1], int count)
+/* The weights by the first `count` of some equations. Weights that are left open are 1/2; where none solve them, they are no numbers. */
+static void model_solve(real (*matrix)[MODEL_SWITCHES + 1], int count, real *weights)
 {
-    int column, row, i;
-    for (column = 0; column < count; ++column) {
-        int pivot = column;
-        for (row = column + 1; row < count; ++row) {
-            pivot = model_size(matrix[row][column]) >= model_size(matrix[pivot][column]) ? row : pivot;
+    int places[MODEL_SWITCHES], rank, row, column, i;
+    real largest = R(0.0), of_rest = R(0.5);
+    for (row = 0; row < count; ++row) {
+        places[row] = row;
+        for (column = 0; column < count; ++column) {
+            largest = model_larger(model_size(matrix[row][column]), largest);
+        }
+    }
+    for (rank = 0; rank < count; ++rank) {
+        int pivot_row = rank, pivot_column = rank;
+        for (row = rank; row < count; ++row) {
+            for (column = rank; column < count; ++column) {
+                if (model_size(matrix[row][column]) >= model_size(matrix[pivot_row][pivot_column])) {
+                    pivot_row = row;
+                    pivot_column = column;
+                }
+            }
+        }
+        /* What is left is rounding. */
+        if (!(model_size(matrix[pivot_row][pivot_column]) > R(1e-10) * largest)) {
+            break;
         }
         for (i = 0; i <= count; ++i) {
-            const real entry = matrix[column][i];
-            matrix[column][i] = matrix[pivot][i];
-            matrix[pivot][i] = entry;
+            const real entry = matrix[rank][i];
+            matrix[rank][i] = matrix[pivot_row][i];
+            matrix[pivot_row][i] = entry;
         }
         for (row = 0; row < count; ++row) {
-            const real factor = matrix[row][column] / matrix[column][column];
-            for (i = column; row != column && i <= count; ++i) {
-                matrix[row][i] -= factor * matrix[column][i];
+            const real entry = matrix[row][rank];
+            matrix[row][rank] = matrix[row][pivot_column];
+            matrix[row][pivot_column] = entry;
+        }
+        i = places[rank];
+        places[rank] = places[pivot_column];
+        places[pivot_column] = i;
+        for (row = 0; row < count; ++row) {
+            const real factor = matrix[row][rank] / matrix[rank][rank];
+            for (i = rank; row != rank && i <= count; ++i) {
+                matrix[row][i] -= factor * matrix[rank][i];
             }
         }
     }
+    for (row = rank; row < count; ++row) {
+        of_rest = model_size(matrix[row][count]) <= R(1e-10) * largest ? of_rest : R(NAN);
+    }
     for (row = 0; row < count; ++row) {
-        matrix[row][count] /= matrix[row][row];
+        real open = R(0.0);
+        for (i = rank; i < count; ++i) {
+            open += matrix[row][i];
+        }
+        weights[places[row]] = row < rank ? (matrix[row][count] - of_rest * open) / matrix[row][row] : of_rest;
     }
 }
 
@@ -62,6 +93,7 @@ static void model_solve(real (*matrix)[MODEL_SWITCHES + 1], int count)
 static int model_slide(const model_run *run, const real *x, real *rates, real *weights)
 {
     real matrix[MODEL_SWITCHES][MODEL_SWITCHES + 1], jumps[MODEL_SWITCHES][@state_room@], changes[MODEL_SWITCHES];
+    real of_places[MODEL_SWITCHES];
     int places[MODEL_SWITCHES], count = 0, row, column, i;
     model_system below = run->system;
     for (i = 0; i < MODEL_SWITCHES; ++i) {
@@ -90,14 +122,14 @@ static int model_slide(const model_run *run, const real *x, real *rates, real *w
             matrix[row][column] = changes[places[row]];
         }
     }
-    model_solve(matrix, count);
+    model_solve(matrix, count, of_places);
     for (column = 0; column < count; ++column) {
-        weights[places[column]] = matrix[column][count];
+        weights[places[column]] = of_places[column];
     }
     for (i = 0; i < MODEL_STATES; ++i) {
         real largest = model_size(rates[i]);
         for (column = 0; column < count; ++column) {
-            const real term = matrix[column][count] * jumps[column][i];
+            const real term = of_places[column] * jumps[column][i];
             rates[i] += term;
             largest = model_larger(model_size(term), largest);
         }

@@ -202,7 +202,7 @@ pub(crate) fn solve_weights(matrix: &mut [f64], weights: &mut [f64], places: &mu
     }
     let of_rest = if weights[rank..].iter().all(|rest| rest.abs() <= RANK * largest) { 0.5 } else { f64::NAN };
     for row in 0..rank {
-        let open: f64 = matrix[row * count + rank..(row + 1) * count].iter().sum();
+        let open = matrix[row * count + rank..(row + 1) * count].iter().fold(0.0, |sum, entry| sum + entry);
         weights[row] = (weights[row] - of_rest * open) / matrix[row * count + row];
     }
     weights[rank..].fill(of_rest);

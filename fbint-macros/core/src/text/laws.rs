@@ -60,7 +60,7 @@ impl Model {
 struct Inputs {
     /// Those without a law.
     open: Vec<TokenStream>,
-    /// What stands on either side of `=` in the others.
+    /// Both sides of `=` in the others.
     laws: Vec<[TokenStream; 2]>,
     /// The laws that others have replaced.
     replaced: Vec<TokenStream>,

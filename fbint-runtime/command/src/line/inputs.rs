@@ -52,12 +52,12 @@ pub(crate) fn given(
                 Some(rows) => Given::Table(rows),
                 None => {
                     let expression = expression(&*model, &format!("--input {name}: `{source}`"), source, &[])?;
-                    let switches = expression.switches();
-                    if switches || expands && expression.takes_state {
-                        laws.push((names[place], expression.written));
+                    let Expression { law, written, takes_state, switches } = expression;
+                    if switches || expands && takes_state {
+                        laws.push((names[place], written));
                     }
                     switching.extend(switches.then_some(names[place]));
-                    Given::Law(expression.law)
+                    Given::Law(law)
                 }
             },
         };
@@ -117,8 +117,8 @@ pub(crate) struct Expression {
     written: String,
     /// `true` if it is not of the time and the parameters alone.
     takes_state: bool,
-    /// A model in which it is the rate of a variable.
-    integral: String,
+    /// `true` if it has several sides, as by `signum` or `if`.
+    switches: bool,
 }
 
 /// The source of an input, before a run.
@@ -238,17 +238,11 @@ mod expressions {
             functions.list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
         });
-        let law = if takes_state { law } else { law.with_series(series_of_rate(integral.clone(), has_time)) };
+        let moving = fbint_text::models(&integral);
+        let switches = moving.is_ok_and(|models| models.iter().any(|model| model.facts().has_switches()));
+        let law = if takes_state { law } else { law.with_series(series_of_rate(integral, has_time)) };
         let law = if has_further { law.of_outputs() } else { law };
-        Ok(Expression { law, written, takes_state, integral })
-    }
-
-    impl Expression {
-        /// Returns `true` if the expression has several sides, as by `signum` or `if`.
-        pub(super) fn switches(&self) -> bool {
-            fbint_text::models(&self.integral)
-                .is_ok_and(|models| models.iter().any(|model| model.facts().has_switches()))
-        }
+        Ok(Expression { law, written, takes_state, switches })
     }
 
     /// The Taylor series of a law of the time alone, which is the rate of a model's first variable.
