@@ -23,6 +23,8 @@ enum KeywordType {
     Number,
     Text,
     Switch,
+    /// Whether states are projected.
+    Projection,
     /// A text, a number, or numbers.
     Gains,
     /// Entries of the state.
@@ -49,7 +51,7 @@ const KEYWORDS: [Keyword; 14] = [
     Keyword { name: "max_step", kind: KeywordType::Number },
     Keyword { name: "max_steps", kind: KeywordType::Count },
     Keyword { name: "every", kind: KeywordType::Number },
-    Keyword { name: "project", kind: KeywordType::Switch },
+    Keyword { name: "project", kind: KeywordType::Projection },
     Keyword { name: "gains", kind: KeywordType::Gains },
     Keyword { name: "start", kind: KeywordType::Entries },
     Keyword { name: "guess", kind: KeywordType::Entries },
@@ -99,7 +101,7 @@ pub(crate) struct Options {
 pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: List<'_>) -> PyResult<Options> {
     let all: Vec<&Keyword> = KEYWORDS.iter().chain(more).collect();
     let known: Vec<&str> = all.iter().map(|keyword| keyword.name).collect();
-    let mut options = Options::default();
+    let (mut options, mut is_unprojected) = (Options::default(), false);
     for (name, value) in keywords {
         let name = name.str()?.to_string();
         if let Some((_, own)) = FOREIGN.iter().find(|(names, own)| names.contains(&&*name) && known.contains(own)) {
@@ -107,9 +109,15 @@ pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: Lis
         }
         let index = nearest::find("keyword", &name, &known);
         let keyword = all[index.map_err(|error| PyTypeError::new_err(error.to_string()))?];
-        if !value.is_none() {
+        if matches!(keyword.kind, KeywordType::Projection) && value.is(PyBool::new(value.py(), false)) {
+            is_unprojected = true;
+        } else if !value.is_none() {
             keyword.add(&value, state, &mut options)?;
         }
+    }
+    // Gains take the place of a projection.
+    if is_unprojected && options.of_command.iter().all(|(name, _)| *name != "gains") {
+        options.of_command.push(("gains", Some("none".to_owned())));
     }
     Ok(options)
 }
@@ -123,8 +131,8 @@ impl Keyword {
             KeywordType::Text => {
                 of_command.push((name, Some(value.extract().map_err(|_| refused(name, value, "a str"))?)))
             }
-            KeywordType::Switch if switch(name, value)? => of_command.push((name, None)),
-            KeywordType::Switch => {}
+            KeywordType::Switch | KeywordType::Projection if switch(name, value)? => of_command.push((name, None)),
+            KeywordType::Switch | KeywordType::Projection => {}
             KeywordType::Gains => of_command.push((name, Some(gains(name, value)?))),
             KeywordType::Entries => {
                 options.continues |= name == "start" && value.is_instance_of::<Run>();

@@ -110,7 +110,7 @@ impl Model {
     #[pyo3(
         signature = (until=None, **keywords),
         text_signature = "($self, until=10.0, *, method='rk4', step=None, rtol=None, atol=None, max_step=None, \
-            max_steps=None, every=None, t_eval=None, dense_output=False, project=False, gains=None, start=None, guess=None, \
+            max_steps=None, every=None, t_eval=None, dense_output=False, project=None, gains=None, start=None, guess=None, \
             repair=False, input=None, until_event=None)"
     )]
     fn run(
@@ -142,7 +142,7 @@ impl Model {
     /// counts of events and step size of the one before.
     #[pyo3(
         signature = (**keywords),
-        text_signature = "($self, *, method='rk4', step=None, rtol=None, atol=None, max_step=None, max_steps=None, project=False, \
+        text_signature = "($self, *, method='rk4', step=None, rtol=None, atol=None, max_step=None, max_steps=None, project=None, \
             gains=None, start=None, guess=None, repair=False, input=None, until_event=None)"
     )]
     fn stepper(&self, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Stepper> {
@@ -180,7 +180,7 @@ impl Model {
     #[pyo3(
         signature = (until=None, **keywords),
         text_signature = "($self, until=10.0, *, members=1000, vary=None, seed=1, threads=None, method='rk4', step=None, rtol=None, \
-            atol=None, max_step=None, max_steps=None, every=None, project=False, gains=None, start=None, guess=None, repair=False, input=None)"
+            atol=None, max_step=None, max_steps=None, every=None, project=None, gains=None, start=None, guess=None, repair=False, input=None)"
     )]
     fn ensemble<'py>(
         &self,

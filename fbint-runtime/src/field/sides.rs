@@ -184,7 +184,11 @@ pub(crate) fn solve_weights(matrix: &mut [f64], weights: &mut [f64], places: &mu
         let size = |[row, column]: &[usize; 2]| matrix[row * count + column].abs();
         let entries = (rank..count).flat_map(|row| (rank..count).map(move |column| [row, column]));
         let Some([row, column]) = entries.max_by(|one, other| size(one).total_cmp(&size(other))) else { break };
-        if !(size(&[row, column]) > RANK * largest) {
+        let pivot = size(&[row, column]);
+        if pivot.is_nan() {
+            return weights.fill(f64::NAN);
+        }
+        if pivot <= RANK * largest {
             break;
         }
         (0..count).for_each(|column| matrix.swap(rank * count + column, row * count + column));

@@ -111,7 +111,7 @@ fn a_gradient_may_be_smaller_than_its_rounding() {
         constraint(g = x - (1 + (2.sqrt() - 1.4142135623730951).powi(2)).sqrt() * (x - 1e-12)),
     )] struct S;";
     let model = models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
-    let doubt = model.declared().doubts.concat() + &fbint_catalogue::FlatModel::equations(&model);
+    let doubt = model.declared().doubts.concat() + fbint_catalogue::FlatModel::equations(&model);
     assert!(doubt.contains("no state was found in which the generated `vector_field`"), "{doubt}");
 }
 

@@ -393,6 +393,29 @@ def test_derivatives_pass_no_jump_of_the_field():
     assert abs(met.by_start[0, 1] - (math.sin(phase) / math.sqrt(2) + math.cos(phase))) < 2e-3
 
 
+def test_a_projection_may_be_refused():
+    block = "#[feedback_system(state(x, v), dynamics(x = v, v = -x), invariant(size = x.powi(2) + v.powi(2)), start(x = 1, v = 0))] struct O;"
+    oscillator = fbint.model(block)()
+    ends = [oscillator.run(until=1, step=0.1, **options)["x"][-1] for options in ({"project": False}, {"gains": "none"}, {"project": None}, {})]
+    assert ends[0] == ends[1] != ends[2] == ends[3]
+    with_gains = [oscillator.run(until=1, step=0.1, gains=2, **options)["x"][-1] for options in ({"project": False}, {})]
+    assert with_gains[0] == with_gains[1] != ends[0]
+
+
+def test_given_laws_that_switch_end_steps():
+    text = """
+    #[feedback_system(
+        coordinates(x), velocities(v), lagrangian = v.powi(2) / 2, input(u = -k * v, w), force(v = u + w), default(k = 1), start(x = 0, v = 1),
+    )]
+    struct Block { k: f64 }
+    """
+    for inputs in ({"u": "-signum(v)"}, {"u": "-signum(v)", "w": 0}, {"w": "-signum(v)", "u": 0}, {"u": "-signum(v)", "w": lambda t, x: 0.0}):
+        for method in ("rk4", "dop853"):
+            options = {"step": 0.3} if method == "rk4" else {"rtol": 1e-10}
+            run = fbint.model(text)().run(until=2, method=method, input=inputs, **options)
+            assert abs(run["x"][-1] - 0.5) < 1e-9 and abs(run["v"][-1]) < 1e-9, (inputs, method)
+
+
 def test_numbers_of_inputs_are_finite():
     with pytest.raises(ValueError, match="the input `thrust` is NaN"):
         fbint.model(CART)().run(until=1, input={"thrust": math.nan})
