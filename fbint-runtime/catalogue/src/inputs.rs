@@ -24,7 +24,7 @@ impl Inputs {
         Self { names, switching: Vec::new(), make: Arc::new(make) }
     }
 
-    /// These inputs, some of which have laws that switch, and end no step where they do.
+    /// These inputs, with the names of those that follow laws whose switches end no step.
     #[must_use]
     pub fn switching(self, switching: Vec<&'static str>) -> Self {
         Self { switching, ..self }

@@ -23,7 +23,7 @@ enum KeywordType {
     Number,
     Text,
     Switch,
-    /// Whether states are projected.
+    /// A switch that is on by default.
     Projection,
     /// A text, a number, or numbers.
     Gains,

@@ -10,9 +10,9 @@ use super::{Model, alone};
 
 impl Model {
     /// The text of this model with these expressions as the laws of inputs, by their names. The expressions call the time `clock`. Where
-    /// `others` are given from outside, inputs with laws become definitions, because what is given replaces the laws of inputs as a whole.
+    /// `others` are given from outside, inputs with laws become definitions, because a signal replaces all laws of inputs.
     ///
-    /// `None` if one of the inputs is no scalar with a name of its own, or if laws are sampled: the expressions would be sampled, too.
+    /// `None` if one of the inputs is part of a vector or a family, or if laws are sampled: the expressions would be sampled, too.
     pub fn with_laws(&self, laws: &[(&str, &str)], others: &[&str], clock: &str) -> Option<String> {
         alone(|| self.declared_with(laws, others, clock), &mut |_| ControlFlow::Continue(())).ok().flatten()
     }

@@ -113,7 +113,7 @@ fn is_alike(one: &dyn AnyModel, other: &dyn AnyModel) -> bool {
 /// An expression in the names of a model.
 pub(crate) struct Expression {
     pub(crate) law: Law,
-    /// The same as a declaration has it.
+    /// The expression as a declaration has it.
     written: String,
     /// `true` if it is not of the time and the parameters alone.
     takes_state: bool,
@@ -277,7 +277,7 @@ mod expressions {
         has_time: bool,
         /// The law, in which the time has the name that it has in the state of the model.
         written: String,
-        /// Whether it has more variables than the last one, whose rate the law is in `integral`.
+        /// `true` if it has more variables than the last one, whose rate the law is in `integral`.
         takes_state: bool,
         integral: String,
     }

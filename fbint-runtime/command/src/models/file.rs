@@ -239,8 +239,8 @@ pub(crate) fn load_text(text: &str, name: &str) -> Result<Box<dyn AnyModel>, Box
     Ok((entries[index].load)())
 }
 
-/// The models of a text. Those of the last two stay in use, so that what reads them again does not derive them again: a text, and the same
-/// with laws that are given.
+/// The models of a text. The models of the last two texts stay in use, a text and its version with given laws, so that neither is derived
+/// again.
 #[cfg(feature = "text")]
 fn entries_of(text: &str, name: &str) -> Result<Vec<Entry>, Box<dyn Error>> {
     static LAST: Mutex<VecDeque<(String, Vec<Entry>)>> = Mutex::new(VecDeque::new());
