@@ -20,7 +20,7 @@ pub(crate) const FUNCTION: &str = "a function";
 /// switch become laws of the declaration, which end steps at their switches, and so do laws of the state for Taylor's method, which
 /// expands what is declared; `declared` makes the model of such a text.
 pub(crate) fn given(
-    mut model: Box<dyn AnyModel>,
+    model: Box<dyn AnyModel>,
     (given, functions): (&BTreeMap<String, String>, &BTreeMap<String, Law>),
     (method, folder): (Method, Option<&Path>),
     declared: impl FnOnce(&str) -> Result<Box<dyn AnyModel>, Box<dyn Error>>,
@@ -33,76 +33,70 @@ pub(crate) fn given(
         let name = model.facts().name;
         return Err(format!("{name} has no inputs: leave out --input, or declare `input(..)`").into());
     }
-    let (mut found, mut sources) = (Vec::new(), Vec::new());
-    let (mut laws, mut switching) = (Vec::new(), Vec::new());
-    let expands = matches!(method, Method::Taylor { .. });
+    let mut sources = Vec::new();
     for (name, source) in given {
         let place = nearest::find("input", name, names)?;
-        let source = source.trim();
-        let source = match functions.get(name) {
-            Some(function) => Given::Law(function.clone()),
-            None if source == FUNCTION => {
-                return Err(format!(
-                    "the input `{name}` was {FUNCTION} of the program that made the run, which is not kept with it: give it as an expression \
-                     or a table"
-                )
-                .into());
-            }
-            None => match Rows::read(name, source, folder.unwrap_or(Path::new("")))? {
-                Some(rows) => Given::Table(rows),
-                None => {
-                    let expression = expression(&*model, &format!("--input {name}: `{source}`"), source, &[])?;
-                    let Expression { law, written, takes_state, switches } = expression;
-                    if switches || expands && takes_state {
-                        laws.push((names[place], written));
-                    }
-                    switching.extend(switches.then_some(names[place]));
-                    Given::Law(law)
-                }
-            },
-        };
-        found.push(names[place]);
-        sources.push((names[place], source));
+        sources.push((names[place], Given::read(&*model, (name, source.trim()), functions.get(name), folder)?));
     }
-    let laws: Vec<(&str, &str)> = laws.iter().map(|(name, law)| (*name, &**law)).collect();
-    // Laws of the declaration that are left would be given, too, by what gives the others.
-    let facts = model.facts();
-    let is_left = |name: &&&str| !facts.open_inputs.contains(*name) && !found.contains(*name);
-    if facts.has_laws() && facts.law_delay.is_none() && facts.has_switches() {
-        switching.extend(names.iter().filter(is_left));
-    }
-    if !(switching.is_empty() && laws.is_empty()) {
-        let is_other = |name: &str| found.contains(&name) && laws.iter().all(|(law, _)| *law != name);
-        let others = facts.inputs.iter().filter(|input| names[input.entries()].iter().any(|name| is_other(name)));
-        let others: Vec<&str> = others.map(|input| input.name).collect();
-        let text = model.flat().with_laws(&laws, &others);
-        // A law that the declaration cannot have is given like the others.
-        if let Some(with_laws) = text.and_then(|text| declared(&text).ok()).filter(|other| is_alike(&**other, &*model))
-        {
-            let parameters: Vec<f64> = model.parameters().into_iter().map(|(_, value)| value).collect();
-            model = with_laws;
-            parameters.into_iter().enumerate().for_each(|(index, value)| model.set_parameter(index, value));
-            sources.retain(|(name, _)| laws.iter().all(|(law, _)| law != name));
-            switching.clear();
-        }
-    }
-    let names = model.facts().input_names;
-    let place = |name: &str| names.iter().position(|other| *other == name);
-    let sources: Vec<(usize, Given)> =
-        sources.into_iter().filter_map(|(name, source)| Some((place(name)?, source))).collect();
+    let (mut model, sources, switching) = with_laws(model, sources, method, declared);
     if sources.is_empty() {
         return Ok(model);
     }
-    let found = sources.iter().map(|(place, _)| names[*place]).collect();
+    let found = sources.iter().map(|(name, _)| *name).collect();
+    let place = |name: &str| model.facts().input_names.iter().position(|other| *other == name);
+    let sources: Vec<(usize, Given)> =
+        sources.into_iter().filter_map(|(name, source)| Some((place(name)?, source))).collect();
     let inputs = Inputs::new(found, move || {
         let started = |source: &Given| match source {
-            Given::Law(law) => Source::Law(law.clone()),
+            Given::Function(law) | Given::Expression(Expression { law, .. }) => Source::Law(law.clone()),
             Given::Table(rows) => Source::Table(Table::of(rows)),
         };
         Box::new(Signals { sources: sources.iter().map(|(place, source)| (*place, started(source))).collect() })
     });
     model.set_inputs(inputs.switching(switching));
     Ok(model)
+}
+
+/// Sources by the names of their inputs.
+type Sources = Vec<(&'static str, Given)>;
+
+/// The model with those laws declared that have to be, the other sources, and the inputs with laws whose switches end no step. A law that
+/// the declaration cannot have is given like the others.
+fn with_laws(
+    model: Box<dyn AnyModel>,
+    sources: Sources,
+    method: Method,
+    declared: impl FnOnce(&str) -> Result<Box<dyn AnyModel>, Box<dyn Error>>,
+) -> (Box<dyn AnyModel>, Sources, Vec<&'static str>) {
+    let (facts, expands) = (model.facts(), matches!(method, Method::Taylor { .. }));
+    let names = facts.input_names;
+    let switches = |source: &Given| matches!(source, Given::Expression(Expression { switches: true, .. }));
+    let mut switching: Vec<&str> =
+        sources.iter().filter(|(_, source)| switches(source)).map(|(name, _)| *name).collect();
+    // Laws of the declaration that are left would be given, too, by what gives the others.
+    let is_left = |name: &&&str| !facts.open_inputs.contains(*name) && sources.iter().all(|(given, _)| given != *name);
+    if facts.has_laws() && facts.law_delay.is_none() && facts.has_switches() {
+        switching.extend(names.iter().filter(is_left));
+    }
+    let takes_state = |source: &Given| matches!(source, Given::Expression(Expression { takes_state: true, .. }));
+    let (laws, others): (Sources, Sources) =
+        sources.into_iter().partition(|(_, source)| switches(source) || expands && takes_state(source));
+    if switching.is_empty() && laws.is_empty() {
+        return (model, others, switching);
+    }
+    let written: Vec<(&str, &str)> = laws.iter().filter_map(|(name, law)| Some((*name, law.written()?))).collect();
+    let is_other = |name: &str| others.iter().any(|(other, _)| *other == name);
+    let of_others = facts.inputs.iter().filter(|input| names[input.entries()].iter().any(|name| is_other(name)));
+    let of_others: Vec<&str> = of_others.map(|input| input.name).collect();
+    let text = model.flat().with_laws(&written, &of_others);
+    match text.and_then(|text| declared(&text).ok()).filter(|other| is_alike(&**other, &*model)) {
+        Some(mut with_laws) => {
+            let parameters = model.parameters().into_iter().enumerate();
+            parameters.for_each(|(index, (_, value))| with_laws.set_parameter(index, value));
+            (with_laws, others, Vec::new())
+        }
+        None => (model, laws.into_iter().chain(others).collect(), switching),
+    }
 }
 
 /// Returns `true` if models have the same states and parameters.
@@ -123,8 +117,42 @@ pub(crate) struct Expression {
 
 /// The source of an input, before a run.
 enum Given {
-    Law(Law),
+    Function(Law),
+    Expression(Expression),
     Table(Rows),
+}
+
+impl Given {
+    /// The source of an input by its name and the text that was given, or the function.
+    fn read(
+        model: &dyn AnyModel,
+        (name, source): (&str, &str),
+        function: Option<&Law>,
+        folder: Option<&Path>,
+    ) -> Result<Self, Box<dyn Error>> {
+        if let Some(function) = function {
+            return Ok(Self::Function(function.clone()));
+        }
+        if source == FUNCTION {
+            return Err(format!(
+                "the input `{name}` was {FUNCTION} of the program that made the run, which is not kept with it: give it as an expression \
+                 or a table"
+            )
+            .into());
+        }
+        match Rows::read(name, source, folder.unwrap_or(Path::new("")))? {
+            Some(rows) => Ok(Self::Table(rows)),
+            None => Ok(Self::Expression(expression(model, &format!("--input {name}: `{source}`"), source, &[])?)),
+        }
+    }
+
+    /// The law as a declaration has it.
+    fn written(&self) -> Option<&str> {
+        match self {
+            Self::Expression(expression) => Some(&expression.written),
+            Self::Function(_) | Self::Table(_) => None,
+        }
+    }
 }
 
 /// The sources of some inputs, by their places.
@@ -198,18 +226,19 @@ pub(crate) fn expression(_: &dyn AnyModel, what: &str, _: &str, _: &[Quantity]) 
 #[cfg(feature = "text")]
 pub(crate) use self::expressions::expression;
 
-/// Laws are the outputs of a model that does not move, which has the variables that they name.
+/// Laws are the outputs of a model that has the variables that they name, and in which they are the rate of one more variable.
 #[cfg(feature = "text")]
 mod expressions {
     use std::error::Error;
     use std::fmt::Write as _;
-    use std::sync::OnceLock;
+    use std::sync::Arc;
 
     use fbint_runtime::{Declared, FourLanes, StateRole};
 
     use super::Expression;
     use crate::words::names::{Quantity, array, cells, extent};
-    use fbint_catalogue::{AnyModel, FlatModel, Given, Law, ListFunction, Source};
+    use fbint_catalogue::{AnyModel, FlatFunctions, FlatModel, Given, Law, ListFunction, Source};
+    use fbint_text::Mistakes;
 
     /// An expression in the names of a model and of numbers that follow the entries of the state in what it is evaluated in. The
     /// message about a mistake begins with `what` it is.
@@ -219,16 +248,19 @@ mod expressions {
         law: &str,
         further: &[Quantity],
     ) -> Result<Expression, Box<dyn Error>> {
-        let StillModel { text, entries, takes_state, has_time, integral, written } = still_model(model, law, further);
-        let models = fbint_text::models(&text).map_err(|mistakes| {
-            let messages: Vec<String> = mistakes.list().iter().map(|mistake| mistake.in_one_line()).collect();
-            format!("{what}: {}", messages.join("; "))
-        })?;
-        let still = models.into_iter().next().ok_or("a law is one expression")?;
-        let (functions, prepared) = (still.functions().doubles(), even(still.prepared()));
-        if still.facts().output_names.len() != 1 {
+        let LawModel { moving, still, entries, has_time, written, takes_state } = law_model(model, law, further);
+        let (models, is_rate) = match fbint_text::models(&moving) {
+            Ok(models) => (models, true),
+            // Mistakes are those of the output alone.
+            Err(_) => (fbint_text::models(&still).map_err(|mistakes| in_one_line(what, &mistakes))?, false),
+        };
+        let own = models.into_iter().next().ok_or("a law is one expression")?;
+        let (functions, prepared) = (own.functions(), even(own.prepared()));
+        if own.facts().output_names.len() != 1 {
             return Err(format!("{what} is not a number").into());
         }
+        let series = (is_rate && !takes_state).then(|| series_of_rate(own.functions(), prepared.clone(), has_time));
+        let functions = functions.doubles();
         let has_further = entries.iter().flatten().any(|entry| *entry >= model.facts().state.len());
         let law = Law::new(move |time, state| {
             let mut x: Vec<f64> = entries.iter().map(|entry| entry.map_or(f64::NAN, |entry| state[entry])).collect();
@@ -238,26 +270,31 @@ mod expressions {
             functions.list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
         });
-        let moving = fbint_text::models(&integral);
-        let switches = moving.is_ok_and(|models| models.iter().any(|model| model.facts().has_switches()));
-        let law = if takes_state { law } else { law.with_series(series_of_rate(integral, has_time)) };
+        let law = match series {
+            Some(series) => law.with_series(series),
+            None => law,
+        };
         let law = if has_further { law.of_outputs() } else { law };
-        Ok(Expression { law, written, takes_state, switches })
+        Ok(Expression { law, written, takes_state, switches: is_rate && own.facts().has_switches() })
+    }
+
+    fn in_one_line(what: &str, mistakes: &Mistakes) -> String {
+        let messages: Vec<String> = mistakes.list().iter().map(|mistake| mistake.in_one_line()).collect();
+        format!("{what}: {}", messages.join("; "))
     }
 
     /// The Taylor series of a law of the time alone, which is the rate of a model's first variable.
-    fn series_of_rate(integral: String, has_time: bool) -> impl Fn(f64, &mut [f64]) -> bool {
-        let made = OnceLock::new();
-        let make = move || {
-            let model = fbint_text::models(&integral).ok()?.into_iter().next()?;
-            let functions = model.functions();
-            let is_smooth = functions.series().is_ok_and(|series| series.switches() == 0);
-            is_smooth.then(|| (functions, even(model.prepared())))
-        };
+    fn series_of_rate(
+        functions: Arc<dyn FlatFunctions>,
+        prepared: Vec<f64>,
+        has_time: bool,
+    ) -> impl Fn(f64, &mut [f64]) -> bool {
         move |time, later| {
-            let Some((functions, prepared)) = made.get_or_init(&make) else { return false };
             let Ok(series) = functions.series() else { return false };
-            let (orders, given) = (later.len() + 1, Given::default().with(Source::Prepared, prepared));
+            if series.switches() > 0 {
+                return false;
+            }
+            let (orders, given) = (later.len() + 1, Given::default().with(Source::Prepared, &prepared));
             let mut coefficients = vec![[0.0; 2]; orders + 1];
             coefficients[0][1] = if has_time { time } else { 0.0 };
             let mut memory = vec![FourLanes::ZERO; series.columns() * orders];
@@ -269,20 +306,21 @@ mod expressions {
         }
     }
 
-    /// A model that stands still and has a law for its output.
-    struct StillModel {
-        text: String,
+    /// The model of a law.
+    struct LawModel {
+        moving: String,
+        /// The same, which stands still.
+        still: String,
         /// Which entry of the given state each of its entries is, if any.
         entries: Vec<Option<usize>>,
         has_time: bool,
         /// The law, in which the time has the name that it has in the state of the model.
         written: String,
-        /// `true` if it has more variables than the last one, whose rate the law is in `integral`.
+        /// `true` if it has more variables than the one whose rate the law is.
         takes_state: bool,
-        integral: String,
     }
 
-    fn still_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> StillModel {
+    fn law_model(model: &dyn AnyModel, law: &str, further: &[Quantity]) -> LawModel {
         let (facts, law) = (model.facts(), with_methods(&with_powers(law)));
         let words: Vec<&str> = law.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
         let (mut state, mut dynamics, mut entries) = (String::new(), String::new(), Vec::new());
@@ -300,7 +338,7 @@ mod expressions {
             add(&further.name, further.declared, facts.state.len());
         }
         let takes_state = !entries.is_empty();
-        state += "nothing_moves, ";
+        state += "integral_of_law, ";
         entries.push(None);
         let clock = facts.clock.map_or("t", |clock| facts.state[clock].name);
         let is_variable = |name: &str| facts.variables.iter().any(|variable| variable.name == name);
@@ -328,14 +366,14 @@ mod expressions {
         let body = if fields.is_empty() { ";".to_owned() } else { format!(" {{ {fields} }}") };
         let text = |rate: &str| {
             let keys = format!(
-                "state({state}), dynamics({dynamics}nothing_moves = {rate}), {time}output(value = {law}), {defaults}"
+                "state({state}), dynamics({dynamics}integral_of_law = {rate}), {time}output(value = {law}), {defaults}"
             );
             format!("#[feedback_system({keys})] struct Law{body}")
         };
-        let (still, integral) = (text("0 * nothing_moves"), text(&law));
+        let (still, moving) = (text("0 * integral_of_law"), text(&law));
         let of_state = facts.clock.map_or(clock, |clock| facts.state[clock].name);
         let written = renamed(&law, clock, of_state);
-        StillModel { text: still, entries, takes_state, has_time, integral, written }
+        LawModel { moving, still, entries, has_time, written, takes_state }
     }
 
     /// A law with another name for a variable.
