@@ -247,6 +247,21 @@ impl Derivation {
         self.symbols.inputs().enumerate().filter(move |(place, input)| is_open(*place, *input)).map(|(_, input)| input)
     }
 
+    /// All that equations are made of.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let Self { hamel, integrals, field, outputs, structure, .. } = self;
+        let of_frame = hamel.iter().flat_map(|hamel| [&hamel.lagrangian].into_iter().chain(hamel.momenta.values()));
+        let of_integrals =
+            integrals.rows().flat_map(|integral| [&integral.value].into_iter().chain(integral.gradient.values()));
+        let of_matrix = match structure {
+            Structure::Matrix(rows) => Some(rows.rows().flat_map(|row| row.values())),
+            _ => None,
+        };
+        let of_outputs = outputs.iter().map(|output| &output.value);
+        let of_matrix = of_matrix.into_iter().flatten();
+        of_frame.chain(of_integrals).chain(field.expressions()).chain(of_outputs).chain(of_matrix)
+    }
+
     /// N, the number of entries of the state.
     pub fn dimension(&self) -> usize {
         self.symbols.dimension()

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::derivation::{Derivation, Structure};
+use crate::derivation::Derivation;
 use crate::expression::{Expression, Identity};
 
 /// An expression with more operations, written out, fills a page.
@@ -12,27 +12,12 @@ const WORTH_A_NAME: usize = 6;
 
 /// The parts that occur in several places of long expressions, each behind those that it contains.
 pub(super) fn shared_parts(derivation: &Derivation) -> Vec<Expression> {
-    let long: Vec<&Expression> = expressions(derivation).filter(|expression| expression.operations() > PAGE).collect();
+    let long: Vec<&Expression> = derivation.expressions().filter(|expression| expression.operations() > PAGE).collect();
     let mut walk = Walk::default();
     long.iter().for_each(|expression| walk.visit(expression));
     let Walk { occurrences, parts_first, .. } = walk;
     let is_shared = |part: &&&Expression| part.operations() >= WORTH_A_NAME && occurrences[&part.identity()] > 1;
     parts_first.iter().filter(is_shared).map(|part| (*part).clone()).collect()
-}
-
-/// All that equations are made of.
-fn expressions(derivation: &Derivation) -> impl Iterator<Item = &Expression> {
-    let Derivation { hamel, integrals, field, outputs, structure, .. } = derivation;
-    let of_frame = hamel.iter().flat_map(|hamel| [&hamel.lagrangian].into_iter().chain(hamel.momenta.values()));
-    let of_integrals =
-        integrals.rows().flat_map(|integral| [&integral.value].into_iter().chain(integral.gradient.values()));
-    let of_matrix = match structure {
-        Structure::Matrix(rows) => Some(rows.rows().flat_map(|row| row.values())),
-        _ => None,
-    };
-    let of_outputs = outputs.iter().map(|output| &output.value);
-    let of_matrix = of_matrix.into_iter().flatten();
-    of_frame.chain(of_integrals).chain(field.expressions()).chain(of_outputs).chain(of_matrix)
 }
 
 /// A walk over distinct parts.

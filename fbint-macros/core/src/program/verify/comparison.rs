@@ -10,10 +10,12 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use num_rational::BigRational;
+
 use super::scaling::balanced;
 use crate::derivation::Derivation;
 use crate::derivation::table::{Id, Table};
-use crate::expression::Symbol;
+use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, IntegralSizes, Point, Sizes, Unknown, sample_points};
@@ -93,6 +95,8 @@ struct ModelAtPoint<'a> {
     exact: PreciseOracle<'a>,
     /// Where what constants follow from is known to doubles.
     rounded: PreciseOracle<'a>,
+    /// `true` if constants of programs that look exact may be rounded, once that was looked for.
+    has_hidden_digits: OnceCell<bool>,
 }
 
 impl<'a> ModelAtPoint<'a> {
@@ -100,7 +104,8 @@ impl<'a> ModelAtPoint<'a> {
         let slopes = Slopes::new(derivation, point);
         let oracle = Oracle::at(derivation, point, 0.0, &slopes);
         let precise = |precision| PreciseOracle::new(derivation, point, precision, &slopes);
-        Self { programs, point, is_usual, oracle, exact: precise(0.0), rounded: precise(OF_CONSTANTS) }
+        let (exact, rounded) = (precise(0.0), precise(OF_CONSTANTS));
+        Self { programs, point, is_usual, oracle, exact, rounded, has_hidden_digits: OnceCell::new() }
     }
 
     /// Whether results agree; `Ok(false)` where rounding or the range of numbers leaves too little of them to say so.
@@ -133,7 +138,7 @@ impl<'a> ModelAtPoint<'a> {
             return Ok(true);
         }
         // What rounding hides may be wrong.
-        let exact = self.differences(function, program, &self.exact);
+        let exact = self.differences(function, program, &self.exact, Real::from);
         if let Some(agree) = compare(&expected, &exact) {
             return Ok(agree);
         }
@@ -144,15 +149,20 @@ impl<'a> ModelAtPoint<'a> {
             agree => agree,
         };
         let like_doubles = || compare(&expected, &self.differences_like_doubles(function, program));
-        explained(&self.differences(function, program, &self.rounded))
+        explained(&self.differences(function, program, &self.rounded, |number| self.constant(number)))
             // These bounds are wide where a matrix is nearly singular, and hide what is wrong there: they have to leave the results.
             .or_else(|| like_doubles().filter(|leaves_results| *leaves_results))
             .ok_or(fault)
     }
 
     /// The distance of each result from the right one where all is computed in 256 bits, and the distance that rounding explains.
-    fn differences(&self, function: &GeneratedFunction, program: &Program, oracle: &PreciseOracle) -> Vec<(f64, f64)> {
-        let constant = |constant| oracle.constant(constant);
+    fn differences(
+        &self,
+        function: &GeneratedFunction,
+        program: &Program,
+        oracle: &PreciseOracle,
+        constant: impl Fn(f64) -> Real,
+    ) -> Vec<(f64, f64)> {
         let input = self.inputs(&constant);
         let obtained = interpret(program, &|wanted| input(function.law(), wanted), &constant);
         let differences = obtained.iter().zip(oracle.expected(function)).map(|(x, y)| x - &y);
@@ -164,8 +174,16 @@ impl<'a> ModelAtPoint<'a> {
         let derivation = self.oracle.derivation;
         bounded_like_doubles(|| {
             let slopes = Slopes::new(derivation, self.point);
-            self.differences(function, program, &PreciseOracle::new(derivation, self.point, OF_CONSTANTS, &slopes))
+            let oracle = PreciseOracle::new(derivation, self.point, OF_CONSTANTS, &slopes);
+            self.differences(function, program, &oracle, |number| self.constant(number))
         })
+    }
+
+    /// A constant of a program. Where none hides digits, those that are short are exact, and so is the one that a projection is damped by.
+    fn constant(&self, number: f64) -> Real {
+        let is_exact = || is_short(number) || number == 1.0 + DAMPING;
+        let has_hidden_digits = *self.has_hidden_digits.get_or_init(|| has_hidden_digits(self.oracle.derivation));
+        Real::from(number).known_to(if !has_hidden_digits && is_exact() { 0.0 } else { OF_CONSTANTS })
     }
 
     /// The inputs of programs that hand the integrals to a law in this form, if to any. With F = `scale` (f + `offset`) and `factor` times
@@ -191,6 +209,27 @@ impl<'a> ModelAtPoint<'a> {
             _ => drawn(wanted),
         }
     }
+}
+
+/// Returns `true` if numbers of a derivation may be behind constants of programs that look exact: one that is not the double nearest to it,
+/// though that is short, or one that is not rational, as in 1 + 1e-24 pi.
+fn has_hidden_digits(derivation: &Derivation) -> bool {
+    let is_number = |part: &Expression| matches!(part, Expression::Number(_));
+    derivation.expressions().flat_map(Expression::nodes).any(|part| match part {
+        Expression::Pi => true,
+        Expression::Number(number) => {
+            let nearest = to_f64(number);
+            is_short(nearest) && BigRational::from_float(nearest).as_ref() != Some(number)
+        }
+        Expression::Power(..) | Expression::Call(..) => part.children().all(is_number),
+        Expression::Symbol(_) | Expression::Sum(_) | Expression::Product(_) => false,
+    })
+}
+
+/// Returns `true` if a number has the few digits of one that was written down, such as 2 or 0.25: the double of another, such as 0.1, has
+/// more.
+fn is_short(number: f64) -> bool {
+    f64::from(number as f32) == number
 }
 
 fn is_finite(values: &[f64]) -> bool {
@@ -246,12 +285,5 @@ impl<'a> PreciseOracle<'a> {
                 derivative.expected(&results, &function.unknowns(derivation), direction, weight)
             }
         }
-    }
-
-    /// A constant of a program. Those that were written down as they are, such as 2 or 0.25, are exact, and so is the one that a projection
-    /// is damped by: the double of another, such as 0.1, has more digits.
-    fn constant(&self, constant: f64) -> Real {
-        let is_exact = f64::from(constant as f32) == constant || constant == 1.0 + DAMPING;
-        Real::from(constant).known_to(if is_exact { 0.0 } else { self.precision })
     }
 }
