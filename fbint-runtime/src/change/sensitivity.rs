@@ -19,7 +19,7 @@ use crate::system::derivatives::{DifferentiableSystem, Direction, Gradient};
 use crate::system::{Integrals, PreparedSystem, Vector};
 #[cfg(feature = "std")]
 pub use series::SeriesRun;
-use step::{Adjoint, Change, Law, Passage, StepContext, value};
+use step::{Adjoint, Change, Law, Passage, StepContext};
 
 /// More checkpoints than this are not used: with them a run of 814,385 steps is repeated four times.
 const MOST_CHECKPOINTS: usize = 64;
@@ -125,10 +125,6 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
     /// iteration: a [`Projector`] onto the integrals at the start of the run makes the steps.
     pub fn projected(self, projection: Projection) -> Self {
         Self { projection: Some(projection), ..self }
-    }
-
-    fn value(&self, x: &Vector<S>) -> Vector<S> {
-        value::<S>(&self.system, self.law.as_ref(), x)
     }
 
     /// A run from `start`, with the derivatives of its state along directions, which are solutions of the variational equations of its

@@ -57,9 +57,16 @@ impl FourLanes {
         self.numbers()[lane]
     }
 
+    #[cfg(feature = "lanes")]
     #[inline(always)]
     fn numbers(self) -> [f64; 4] {
         self.0.into()
+    }
+
+    #[cfg(not(feature = "lanes"))]
+    #[inline(always)]
+    fn numbers(self) -> [f64; 4] {
+        self.0
     }
 
     /// `self * factor + summand` in each lane: fused where the target has the instruction, two roundings elsewhere.

@@ -11,6 +11,7 @@
 //! a derivative give.
 
 use super::Sensitivity;
+use super::step::value;
 use crate::error::failure::StepFailure;
 use crate::field::laws::{Laws, under_law, under_laws};
 use crate::numbers::dual::Dual;
@@ -73,7 +74,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
         let (mut end, mut ends) = (*start, directions.map(|direction| direction.state));
         for i in 1..STAGES {
             end = advanced(start, 1.0, &stages[..i], &RODAS5P.a[i]);
-            stages[i] = advanced(&self.value(&end), h.recip(), &stages[..i], &C[i]);
+            stages[i] = advanced(&value::<S>(&self.system, self.law.as_ref(), &end), h.recip(), &stages[..i], &C[i]);
             matrix.solve(stages[i].as_mut());
             for ((direction, changes), state) in directions.iter().zip(&mut changes).zip(&mut ends) {
                 *state = advanced(&direction.state, 1.0, &changes[..i], &RODAS5P.a[i]);

@@ -703,6 +703,7 @@ fn own_scales_by(system: &dyn DynamicalSystem, x: &[f64], rows: &[f64], scales: 
 }
 
 /// Puts sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite, with the sizes of entries for |x_j|, into `scales`.
+#[cfg(feature = "std")]
 pub(crate) fn scales(system: &dyn DynamicalSystem, x: &[f64], scales: &mut [f64], mut scratch: Scratch<'_>) {
     let jacobian = scratch.rows();
     system.jacobian_at(x, jacobian);
