@@ -50,11 +50,13 @@ VELOCITIES = [
 
 
 class Problem:
-    """A Hamiltonian: its text, the end, the longest step of a method with a fixed step, the start, and the energy by heyoka's expressions."""
+    """A Hamiltonian: its text, the end, the longest step of a method with a fixed step, the start, and by heyoka's expressions the energy,
+    or else the equations."""
 
-    def __init__(self, text, until, longest, coordinates, start, energy):
+    def __init__(self, text, until, longest, coordinates, start, energy=None, equations=None):
         self.text, self.until, self.longest = text, until, longest
-        self.coordinates, self.start, self.energy = coordinates, start, energy
+        self.coordinates, self.start = coordinates, start
+        self.equations = equations or (lambda heyoka, q, p: heyoka.hamiltonian(energy(heyoka, q, p), q, p))
 
 
 def declared(declaration):
@@ -131,6 +133,23 @@ def fput():
     return Problem(text, 1000.0, 0.4, names, mode + [0.0] * count, energy)
 
 
+def spherical():
+    """A pendulum on a sphere, by the field of Dirac."""
+    text = declared(
+        "coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / 2 + q[2],"
+        " constraint(length = q.norm_squared() - 1), start(q = vector![0, 1, 0], p = vector![1, 0, 1])"
+    )
+
+    def equations(heyoka, q, p):
+        square, along, speed = [heyoka.sum([a * b for a, b in zip(*pair)]) for pair in [(q, q), (q, p), (p, p)]]
+        share, force = along / square, (speed - q[2]) / square
+        rates = [p[i] - share * q[i] for i in range(3)]
+        forces = [share * p[i] - force * q[i] - (1.0 if i == 2 else 0.0) for i in range(3)]
+        return [*zip(q, rates), *zip(p, forces)]
+
+    return Problem(text, 100.0, 0.8, ["q"], [0.0, 1.0, 0.0, 1.0, 0.0, 1.0], equations=equations)
+
+
 def vector(numbers):
     return f"vector![{', '.join(f'{number!r}' for number in numbers)}]"
 
@@ -164,6 +183,7 @@ PROBLEMS = {
     "Hénon-Heiles": henon_heiles(),
     "Kepler, e = 0.5": kepler(),
     "double pendulum": double_pendulum(),
+    "spherical pendulum, Dirac": spherical(),
     "outer planets": planets(),
     "FPUT of 32": fput(),
 }
@@ -178,7 +198,7 @@ class OfHeyoka:
         problem = PROBLEMS[name]
         self.count = len(problem.start) // 2
         coordinates, momenta = ([heyoka.expression(f"{kind}{i}") for i in range(self.count)] for kind in "qp")
-        system = heyoka.hamiltonian(problem.energy(heyoka, coordinates, momenta), coordinates, momenta)
+        system = problem.equations(heyoka, coordinates, momenta)
         number = settings.get("fp_type", float)
         self.integrator = heyoka.taylor_adaptive(system, [number(entry) for entry in problem.start], **settings)
         self.start = self.integrator.state.copy()
