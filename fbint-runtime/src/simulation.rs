@@ -610,7 +610,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
         let ends = StepEnds { facts, lander, kept: &mut kept };
         let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
-        follow_alone(facts.state, &parameters, &mut *stepper, &pace, span)?;
+        follow_alone(facts.state, &parameters, &mut *stepper, &pace, span, |_| false)?;
         Ok(from_slice::<Vector<S>>(stepper.end().1).into())
     }
 }

@@ -11,9 +11,9 @@ use crate::plan::{Crossing, Member, Plan, Steps};
 use crate::results::{EnsembleRun, Run, Sample};
 use crate::scheme::Scheme;
 
-/// A run that each call continues. The arguments are the time to reach, whether inputs have changed since the last call, and where to put the
-/// state. After an error the run cannot continue.
-pub type Continuation = Box<dyn FnMut(f64, bool, &mut [f64]) -> Result<(), Error>>;
+/// A run that each call continues. The arguments are the time to reach, and whether inputs have changed since the last call; the result is a
+/// snapshot there, or nothing where an event occurs. After an event or an error, the run cannot continue.
+pub type Continuation = Box<dyn FnMut(f64, bool) -> Result<Option<Snapshot>, Error>>;
 
 /// A system with its parameters and its start, its dimensions known only at run time.
 pub trait AnyModel: Send {
@@ -45,9 +45,9 @@ pub trait AnyModel: Send {
     ) -> Result<Run, Error>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
-    /// The run as one that continues at each call, if it has steps of one size of an explicit method, no gains, and nothing at which it
-    /// would have to stop. It has no samples, no observer and no record.
-    fn continuation(&self, _start: &[f64], _plan: &Plan) -> Result<Option<Continuation>, Error> {
+    /// A run as one that continues from a snapshot at each call, if it has steps of one size of an explicit method, no gains, and nothing but
+    /// declared events at which it would have to stop. It has no samples, no observer and no record.
+    fn continuation(&self, _from: Snapshot, _plan: &Plan) -> Result<Option<Continuation>, Error> {
         Ok(None)
     }
     /// The methods other than explicit Runge-Kutta that apply to the system: implicit and geometric ones.

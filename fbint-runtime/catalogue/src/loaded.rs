@@ -35,6 +35,21 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
         Self { system: make(), make, inputs: None }
     }
 
+    /// A copy of the system.
+    fn own_system(&self) -> S {
+        let values = (0..).map_while(|index| self.system.parameter(index));
+        self.with_parameters(values)
+    }
+
+    /// The system with these parameters.
+    fn with_parameters(&self, values: impl Iterator<Item = f64>) -> S {
+        let mut system = (self.make)();
+        for (index, value) in values.enumerate() {
+            system.parameter_mut(index).into_iter().for_each(|parameter| *parameter = value);
+        }
+        system
+    }
+
     /// The simulation with the events of the model.
     fn eventful(&self, start: &[f64]) -> Result<Simulation<'_, S>, Error> {
         Ok(with_events(Simulation::new(&self.system, self.vector(start))?, &self.system))
@@ -156,17 +171,13 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
         simulation.final_state(&plan.settings).map(|end| self.entries(end))
     }
 
-    fn continuation(&self, start: &[f64], plan: &Plan) -> Result<Option<Continuation>, Error> {
+    fn continuation(&self, from: Snapshot, plan: &Plan) -> Result<Option<Continuation>, Error> {
         if plan.until_event.is_some() || !matches!(plan.feedback, Feedback::None) {
             return Ok(None);
         }
-        let run = self.simulation(start, &plan.feedback)?.into_continuation(&plan.settings)?;
-        Ok(run.map(|mut run| -> Continuation {
-            Box::new(move |until, has_jumped, state| {
-                state.copy_from_slice(run.advance(until, has_jumped)?);
-                Ok(())
-            })
-        }))
+        let simulation = self.simulation(&from.state().to_vec(), &plan.feedback)?.from_snapshot(from);
+        let run = simulation.into_continuation(&plan.settings, || self.own_system())?;
+        Ok(run.map(|mut run| -> Continuation { Box::new(move |until, has_jumped| run.advance(until, has_jumped)) }))
     }
 
     fn further_methods(&self) -> Vec<Scheme> {
@@ -195,11 +206,7 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
     ) -> Result<EnsembleRun, Error> {
         let (mut systems, mut starts) = (Vec::new(), Vec::new());
         for member in members {
-            let mut system = (self.make)();
-            for (index, value) in member.parameters.iter().enumerate() {
-                system.parameter_mut(index).into_iter().for_each(|parameter| *parameter = *value);
-            }
-            systems.push(system);
+            systems.push(self.with_parameters(member.parameters.iter().copied()));
             starts.push(self.vector(&member.start));
         }
         let ensemble = match systems.is_empty() {

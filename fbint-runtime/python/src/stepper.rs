@@ -41,7 +41,7 @@ pub(crate) struct Stepper {
     places: Vec<usize>,
     /// The exception that a function for an input has raised.
     raised: Raised,
-    /// `true` if runs may continue without a record: not those that have to stop within a call.
+    /// `true` if runs may continue without a record: not those that have to stop at switches or samples of laws.
     may_continue: bool,
 }
 
@@ -53,9 +53,9 @@ struct SteppedRun {
     inputs: Arc<[GivenInput]>,
     /// `true` if they have changed since the last call.
     has_jumped: bool,
-    /// The run as it continues from the state, if it has begun to, and has neither events nor a record.
+    /// The run as it continues without a record from where the last call with one ended.
     continuation: OwnContinuation,
-    /// Where any other run continues.
+    /// A snapshot of the run after the last call.
     snapshot: Option<Snapshot>,
     /// The name of the event that has ended it.
     ended_by: Option<String>,
@@ -343,10 +343,13 @@ impl Stepper {
         }
         let settings = Settings { from, until, every: Some(until - from), ..plan.settings };
         let plan = Plan { settings, ..plan.clone() };
-        if *may_continue && !run.continuation.is_here() {
+        if *may_continue
+            && !run.continuation.is_here()
+            && let Some(snapshot) = run.snapshot.clone()
+        {
             run.set_inputs(&mut **model, given.as_ref());
-            // Where its start is wrong, the run has the words for that.
-            if let Ok(continuation) = model.continuation(&run.state, &plan) {
+            // Where it cannot begin, a run with a record has the words for that.
+            if let Ok(continuation) = model.continuation(snapshot.onward(false), &plan) {
                 *may_continue = continuation.is_some();
                 continuation.into_iter().for_each(|continuation| run.continuation.keep(continuation));
             }
@@ -385,27 +388,28 @@ impl Stepper {
 }
 
 impl SteppedRun {
-    /// Continues without a record until a time, if it can. Ctrl-C is heard every few steps.
+    /// Continues without a record until a time, if it can and no event occurs. Ctrl-C is heard every few steps.
     fn go_on(&mut self, until: f64, h: Option<f64>, raised: &Raised, signals: &mut Signals) -> PyResult<bool> {
         let (Some(mut continuation), Some(h)) = (self.continuation.take(), h) else { return Ok(false) };
-        let (from, mut state, mut pieces) = (self.time, self.state.clone(), 0.0);
-        loop {
+        let (from, mut has_jumped, mut pieces) = (self.time, self.has_jumped, 0.0);
+        let snapshot = loop {
             pieces += 1.0;
             let reach = from + pieces * MOST_STEPS * h;
             let reach = if reach < until { reach } else { until };
-            let outcome = continuation(reach, take(&mut self.has_jumped), &mut state);
+            let outcome = continuation(reach, take(&mut has_jumped));
             raised.raise()?;
-            if outcome.is_err() || state.iter().any(|entry| !entry.is_finite()) {
-                return Ok(false);
-            }
+            let is_finite = |snapshot: &Snapshot| snapshot.state().iter().all(|entry| entry.is_finite());
+            let Some(snapshot) = outcome.ok().flatten().filter(is_finite) else { return Ok(false) };
             if reach == until {
-                break;
+                break snapshot;
             }
             if signals.look().is_break() {
                 signals.raise()?;
             }
-        }
-        (self.time, self.state, self.snapshot) = (until, state, None);
+        };
+        (self.time, self.has_jumped) = (until, false);
+        self.state.copy_from_slice(snapshot.state());
+        self.snapshot = Some(snapshot);
         self.continuation.keep(continuation);
         Ok(true)
     }
@@ -419,6 +423,7 @@ impl SteppedRun {
         let known = self.inputs.iter().map(|(place, bits)| (*place, bits.load(Ordering::Relaxed)));
         let all = known.chain([(input, value.to_bits())]);
         self.inputs = all.map(|(place, bits)| (place, AtomicU64::new(bits))).collect();
+        self.has_jumped = true;
         self.continuation.take();
     }
 

@@ -1,17 +1,22 @@
 //! A run that continues at each call, by steps of one size of an explicit method.
 //!
-//! Everything that depends on the start alone is computed once: a call makes its steps, and nothing else. Integrals are held where they were
-//! at the start.
+//! Everything that depends on the start alone is computed once: a call makes its steps, looks for events in them, and nothing else. Where an
+//! event occurs, a run with a record has to go on from the snapshot before the call.
 
+use super::declared::declared_events;
+use super::event_search::EventSearch;
 use super::run_loop::{Pace, follow_alone};
-use super::stepper::{FixedSteps, StepEnds, Stepper};
+use super::snapshot::Snapshot;
+use super::stepper::{FixedSteps, Memory, StepEnds, Stepper};
+use super::switching::{append, switches};
 use super::{GivenLimits, Schedule, Setup, Simulation, Span, check_driving};
 use crate::error::Error;
 use crate::field::Field;
-use crate::hold::consistent_start::Parameters;
-use crate::hold::projection::{Lander, Projector};
+use crate::hold::consistent_start::{Parameters, flat_targets};
+use crate::hold::projection::{Land, Lander, Projector};
 use crate::method::advance::Explicit;
 use crate::method::settings::{FixedStep, Method, Settings, Stepping};
+use crate::numbers::linear::from_slice;
 use crate::system::{FeedbackSystem, SystemFacts, Vector};
 
 /// A run that continues at each call; see [`Simulation::into_continuation`].
@@ -26,61 +31,96 @@ pub struct Continuation<S: FeedbackSystem, F> {
     lander: Option<Lander<S>>,
     time: f64,
     state: Vector<S>,
+    search: EventSearch<'static>,
+    /// Where it began to continue.
+    origin: Snapshot,
 }
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
-    /// The run as one that continues at each call, if it has steps of one size of an explicit method, and neither events nor switches nor
-    /// sampled laws, at which it would have to stop. It has no samples, no watcher and no record.
+    /// The run as one that continues at each call from its snapshot, which is [`Snapshot::onward`], if it has steps of one size of an explicit
+    /// method, neither switches nor sampled laws, and no events but the declared ones. It has no samples, no watcher and no record.
+    /// `own` makes a copy of the system.
     ///
     /// # Errors
     ///
     /// If the run could not begin.
     #[doc(hidden)]
-    pub fn into_continuation(mut self, settings: &Settings) -> Result<Option<Continuation<S, F>>, Error> {
+    pub fn into_continuation(
+        mut self,
+        settings: &Settings,
+        own: impl FnOnce() -> S,
+    ) -> Result<Option<Continuation<S, F>>, Error> {
         let (facts, method) = (self.facts(), settings.method);
         let Stepping::Fixed { method: step, .. } = method.stepping() else { return Ok(None) };
-        if !self.setup.course.events.is_empty() || facts.has_switches() || facts.law_delay.is_some() {
+        let has_stops = facts.has_switches() || facts.law_delay.is_some();
+        if has_stops || self.setup.course.events.len() != facts.events.len() {
             return Ok(None);
         }
+        let Some(origin) = self.setup.course.from.take() else { return Ok(None) };
         self.setup.apply(settings);
         let Self { setup, field } = self;
         let mut field = field?;
-        let Setup { system, time, max_step, max_steps, hold, .. } = setup;
-        check_driving(facts, field.driver(), setup.start.as_ref(), Span::new(time, settings.until)?)?;
-        let given = GivenLimits { max_step, max_steps };
-        let projection = method.projection(facts, hold);
-        let (state, targets) = setup.start_of_run(projection)?;
-        if projection.is_some() {
-            field.start_at(&state);
-        }
-        let lander = projection.map(|of| Lander::new(Projector::new(system, &state, targets, of)));
+        let Setup { system, max_step, max_steps, hold, .. } = setup;
+        let (time, state) = (origin.time, from_slice::<Vector<S>>(&origin.state));
+        check_driving(facts, field.driver(), state.as_ref(), Span::new(time, settings.until)?)?;
+        let reference = origin.reference.as_deref().unwrap_or(&origin.state);
+        field.start_at(&from_slice(reference));
+        let lander = method.projection(facts, hold).map(|of| {
+            let targets = from_slice(&flat_targets(&system.prepare(), reference));
+            let mut lander = Lander::<S>::new(Projector::new(system, &from_slice(reference), targets, of));
+            let Memory { mean, derivative, held, .. } = &origin.memory;
+            lander.resume(mean.as_deref(), derivative.as_deref(), held.as_ref());
+            lander
+        });
+        let mut search = EventSearch::new(facts, declared_events(Box::new(own())), time);
+        origin.events.iter().try_for_each(|past| search.restore(past))?;
         let parameters = (0..facts.parameter_names.len()).filter_map(|index| system.parameter(index)).collect();
-        Ok(Some(Continuation { facts, parameters, field, method, step, given, lander, time, state }))
+        let given = GivenLimits { max_step, max_steps };
+        Ok(Some(Continuation { facts, parameters, field, method, step, given, lander, time, state, search, origin }))
     }
 }
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Continuation<S, F> {
-    /// Makes the steps to a time, and returns the state there. With `has_jumped`, the inputs have other values from here on. After an
-    /// error the run cannot continue.
+    /// Makes the steps to a time, and returns a snapshot of the run there; nothing where an event occurs. With `has_jumped`, the inputs have
+    /// other values from here on. After an event or an error, the run cannot continue.
     ///
     /// # Errors
     ///
     /// If no further step can be made.
-    pub fn advance(&mut self, until: f64, has_jumped: bool) -> Result<&[f64], Error> {
-        let Self { facts, parameters, field, method, step, given, lander, time, state } = self;
-        let (span, facts) = (Span::new(*time, until)?, *facts);
+    pub fn advance(&mut self, until: f64, has_jumped: bool) -> Result<Option<Snapshot>, Error> {
+        let Self { facts, parameters, field, method, step, given, lander, time, state, search, .. } = self;
+        let (span, facts, field) = (Span::new(*time, until)?, *facts, &*field);
         let schedule = Schedule::of_method(*method, span, None, *given, facts)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
         let mut kept = None;
         let ends = StepEnds { facts, lander: lander.take(), kept: &mut kept };
-        let mut stepper = FixedSteps::new(Explicit { method: *step, field: &*field }, *time, *state, ends);
+        let mut stepper = FixedSteps::new(Explicit { method: *step, field }, *time, *state, ends);
         if has_jumped {
             stepper.begin_anew();
         }
         let value = |index: usize| parameters.get(index).copied();
         let parameters = Parameters { names: facts.parameter_names, value: &value };
-        follow_alone(facts.state, &parameters, &mut stepper, &pace, span)?;
+        let append = |state: &mut Vec<f64>| append(facts, &[], |state| switches::<S, F>(facts, field, state), state);
+        let (mut from, mut begin, looks) = (span.from, stepper.end().1.to_vec(), search.is_needed());
+        append(&mut begin);
+        if looks && search.continue_from(from, &begin).is_err() {
+            return Ok(None);
+        }
+        let mut is_quiet = true;
+        follow_alone(facts.state, &parameters, &mut stepper, &pace, span, |stepper| {
+            is_quiet = !looks || search.is_quiet(from, stepper, &append);
+            from = stepper.end().0;
+            !is_quiet
+        })?;
         (*time, *state, *lander) = stepper.into_end();
-        Ok(facts.of_state::<S, _>(state))
+        Ok(is_quiet.then(|| self.snapshot()))
+    }
+
+    /// A snapshot of the run.
+    fn snapshot(&self) -> Snapshot {
+        let memory = self.lander.as_ref().map(|lander| lander.memory().into()).unwrap_or_default();
+        let events = self.search.is_needed().then(|| self.search.past());
+        let state = self.facts.of_state::<S, _>(&self.state).to_vec();
+        Snapshot { time: self.time, state, memory, events, ..self.origin.clone() }
     }
 }

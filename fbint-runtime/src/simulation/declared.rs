@@ -1,5 +1,6 @@
 //! The events that are declared with a system.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::event::Event;
@@ -33,7 +34,9 @@ fn at<T>(shared: &Shared<'_>, state: &[f64], read: impl FnOnce(&[f64]) -> T) -> 
 }
 
 /// The events that are declared with a system, on flat states.
-pub(super) fn declared_events<S: FeedbackSystem>(system: &S) -> Vec<Event<'_, Vec<f64>>> {
+pub(super) fn declared_events<'a, S: FeedbackSystem>(
+    system: impl Deref<Target = S> + Send + 'a,
+) -> Vec<Event<'a, Vec<f64>>> {
     let facts = system.facts();
     if facts.events.is_empty() {
         return Vec::new();

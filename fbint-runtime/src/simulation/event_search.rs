@@ -11,12 +11,13 @@
 use super::polynomial::separators;
 use super::sign_changes::{FRACTIONS, SAMPLES, Series, SignChanges};
 use super::snapshot::{Past, PastOccurrence};
-use super::switching::{Switching, sides_from, switch_events};
+use super::stepper::Stepper;
+use super::switching::{AppendSwitches, Switching, sides_from, switch_events};
 use crate::error::{Cause, Error};
 use crate::field::sides::Side;
 use crate::hold::consistent_start::{Parameters, find_start};
 use crate::simulation::event::{BracketingInterval, Event, locate, resolution};
-use crate::system::StateRole;
+use crate::system::SystemFacts;
 use crate::system::dynamical_system::DynamicalSystem;
 
 /// A time that is nearer to a reset than this fraction of the time since the run began is not distinct from it,
@@ -42,7 +43,7 @@ const MOST_SWITCHES: u32 = 8;
 
 /// The order of a state within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Detail {
+enum Detail {
     /// On a polynomial, and not projected.
     Sketch,
     /// As the run would have it there.
@@ -50,12 +51,11 @@ pub(super) enum Detail {
 }
 
 /// A state at a time within a step.
-pub(super) type StateAt<'f> = &'f mut dyn FnMut(f64, Detail) -> Result<Vec<f64>, Cause>;
+type StateAt<'f> = &'f mut dyn FnMut(f64, Detail) -> Result<Vec<f64>, Cause>;
 
 /// The events of a run, and which of them have occurred. States are flat.
 pub(super) struct EventSearch<'a> {
-    system: &'a dyn DynamicalSystem,
-    parameters: Parameters<'a>,
+    facts: &'static SystemFacts,
     events: Vec<Event<'a, Vec<f64>>>,
     /// The time at the start of the run.
     begun: f64,
@@ -79,13 +79,13 @@ pub(super) struct EventSearch<'a> {
 }
 
 /// A step as its ends.
-pub(super) struct Stretch {
-    pub(super) from: f64,
-    pub(super) until: f64,
+struct Stretch {
+    from: f64,
+    until: f64,
     /// The state at its end.
-    pub(super) end: Vec<f64>,
+    end: Vec<f64>,
     /// For each event its function as a polynomial of the part of the step, if that is known.
-    pub(super) polynomials: Vec<Option<Vec<f64>>>,
+    polynomials: Vec<Option<Vec<f64>>>,
 }
 
 /// Where a run does not simply go on.
@@ -106,18 +106,12 @@ struct Met {
 
 impl<'a> EventSearch<'a> {
     /// The events of a run that begins at a time.
-    pub(super) fn new(
-        system: &'a dyn DynamicalSystem,
-        parameters: Parameters<'a>,
-        mut events: Vec<Event<'a, Vec<f64>>>,
-        begun: f64,
-    ) -> Self {
-        let switches = system.facts().switches.len();
-        events.extend(switch_events(system.facts()));
+    pub(super) fn new(facts: &'static SystemFacts, mut events: Vec<Event<'a, Vec<f64>>>, begun: f64) -> Self {
+        let switches = facts.switches.len();
+        events.extend(switch_events(facts));
         let (left, values, unlisted) = (vec![Some(0.0); events.len()], vec![0.0; events.len()], vec![0; events.len()]);
         Self {
-            system,
-            parameters,
+            facts,
             events,
             begun,
             values,
@@ -144,23 +138,60 @@ impl<'a> EventSearch<'a> {
         self.sides.as_deref().unwrap_or_default()
     }
 
-    /// The number of events.
-    pub(super) fn count(&self) -> usize {
-        self.events.len()
-    }
-
     pub(super) fn is_needed(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// Begins at a state, to which the functions of the switches are appended.
+    /// Begins at a state, to which the functions of the switches and the inputs are appended.
     pub(super) fn begin(&mut self, time: f64, state: &Vec<f64>) -> Result<(), Cause> {
         self.values = self.values_at(time, state)?;
         Ok(())
     }
 
+    /// Begins at a state as a run that begins there does, with what is known of earlier ones.
+    pub(super) fn continue_from(&mut self, time: f64, state: &Vec<f64>) -> Result<(), Cause> {
+        self.begun = time;
+        self.begin(time, state)
+    }
+
+    /// Returns `true` if it is certain that nothing occurs in the last step of a stepper.
+    pub(super) fn is_quiet(&mut self, from: f64, stepper: &mut dyn Stepper, append: AppendSwitches<'_>) -> bool {
+        let before = self.occurrences.len();
+        matches!(self.look(from, stepper, append), Ok(None)) && self.occurrences.len() == before
+    }
+
+    /// Records what occurs in the last step of a stepper, unless that has left the doubles; returns where the run stops in it, if it does.
+    #[inline(never)]
+    pub(super) fn look(
+        &mut self,
+        from: f64,
+        stepper: &mut dyn Stepper,
+        append: AppendSwitches<'_>,
+    ) -> Result<Option<Stop>, Cause> {
+        let (until, end) = stepper.end();
+        let polynomials = (0..self.events.len()).map(|event| stepper.event_series(event)).collect();
+        let mut step = Stretch { from, until, end: end.to_vec(), polynomials };
+        if step.end.iter().any(|entry| !entry.is_finite()) {
+            return Ok(None);
+        }
+        append(&mut step.end);
+        let entries = self.facts.state;
+        let mut state_at = |time: f64, detail: Detail| {
+            let mut state = vec![0.0; entries.len()];
+            if detail == Detail::Sketch {
+                stepper.sketch(time, &mut state);
+            } else {
+                stepper.within(time, &mut state).map_err(|reason| Cause::of_step(reason, entries))?;
+                stepper.project_within(time, &mut state);
+            }
+            append(&mut state);
+            Ok(state)
+        };
+        self.look_in(&step, &mut state_at)
+    }
+
     /// Records what occurs in a step; returns where the run stops in it, if it does.
-    pub(super) fn look(&mut self, step: &Stretch, state_at: StateAt<'_>) -> Result<Option<Stop>, Cause> {
+    fn look_in(&mut self, step: &Stretch, state_at: StateAt<'_>) -> Result<Option<Stop>, Cause> {
         let values = self.values_at(step.until, &step.end)?;
         let mut met = self.meetings(step, &values, state_at)?;
         let stop = self.stop(&met);
@@ -238,7 +269,7 @@ impl<'a> EventSearch<'a> {
 
     /// The number of entries of a state.
     fn entries(&self) -> usize {
-        self.system.facts().state.len()
+        self.facts.state.len()
     }
 
     /// Whether the condition of an event holds where it is met.
@@ -481,8 +512,13 @@ impl<'a> EventSearch<'a> {
     }
 
     /// Ends the run, or resets the state, by the events of a stop in the order in which they were given. Returns the state after it,
-    /// if there was a reset.
-    pub(super) fn take(&mut self, stop: &Stop) -> Result<Option<Vec<f64>>, Cause> {
+    /// if there was a reset, on the constraints of the system.
+    pub(super) fn take(
+        &mut self,
+        stop: &Stop,
+        system: &dyn DynamicalSystem,
+        parameters: &Parameters<'_>,
+    ) -> Result<Option<Vec<f64>>, Cause> {
         let mut state = None;
         for number in stop.first..self.occurrences.len() {
             let event = self.occurrences[number].event;
@@ -490,7 +526,7 @@ impl<'a> EventSearch<'a> {
                 self.check_accumulation(number)?;
                 let before = state.as_ref().unwrap_or(&stop.state);
                 let next = reset(stop.time, &[before.as_slice(), &stop.appended].concat());
-                let next = self.consistent(event, stop.time, next)?;
+                let next = self.consistent(event, stop.time, next, (system, parameters))?;
                 self.occurrences[number].reset = Some(next.clone());
                 state = Some(next);
             }
@@ -522,12 +558,16 @@ impl<'a> EventSearch<'a> {
     }
 
     /// The state that a reset gave, moved onto the constraints.
-    fn consistent(&self, event: usize, time: f64, mut state: Vec<f64>) -> Result<Vec<f64>, Cause> {
-        let is_time: Vec<bool> = self.system.facts().state.iter().map(|entry| entry.role == StateRole::Time).collect();
-        if let Some(clock) = is_time.iter().position(|is_time| *is_time) {
-            state[clock] = time;
-        }
-        find_start(self.system, &self.parameters, &is_time, &mut state).map_err(|refusal| {
+    fn consistent(
+        &self,
+        event: usize,
+        time: f64,
+        mut state: Vec<f64>,
+        (system, parameters): (&dyn DynamicalSystem, &Parameters<'_>),
+    ) -> Result<Vec<f64>, Cause> {
+        self.facts.clock.into_iter().for_each(|clock| state[clock] = time);
+        let is_time: Vec<bool> = (0..state.len()).map(|entry| self.facts.clock == Some(entry)).collect();
+        find_start(system, parameters, &is_time, &mut state).map_err(|refusal| {
             let event = self.events[event].name.clone();
             Cause::Reset { event, refusal: Box::new(refusal) }
         })?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::course::Course;
-use super::event_search::{Detail, EventSearch, Stop, Stretch};
+use super::event_search::{EventSearch, Stop};
 use super::record::{FlatSample, Record};
 use super::run::{FlatOccurrence, FlatRun};
 use super::sampled::LawSamples;
@@ -11,8 +11,8 @@ use super::sampling::{DueTimes, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
 use super::stepper::{Control, Memory, Stepper};
-use super::switching::Switching;
-use crate::error::{Cause, Error, Failure};
+use super::switching::{AppendSwitches, Switching};
+use crate::error::{Error, Failure};
 use crate::field::Driver;
 use crate::field::sides::Side;
 use crate::hold::consistent_start::Parameters;
@@ -26,6 +26,7 @@ pub type Watch<'w> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'w;
 /// A run under way.
 pub(super) struct RunLoop<'a> {
     system: &'a dyn DynamicalSystem,
+    parameters: Parameters<'a>,
     record: Record<'a>,
     observer: Box<Watch<'a>>,
     search: EventSearch<'a>,
@@ -39,9 +40,6 @@ pub(super) struct RunLoop<'a> {
     /// The state whose integrals are the targets, until a reset, if the run continues another one.
     reference: Option<Vec<f64>>,
 }
-
-/// Appends the functions of the switches to a state, for events that take them.
-pub(super) type AppendSwitches<'f> = &'f dyn Fn(&mut Vec<f64>);
 
 /// The point at which a run continues, besides its record.
 struct ResumePoint {
@@ -117,9 +115,10 @@ impl<'a> RunLoop<'a> {
             record.moved_from(&given);
             record.name_singular_gradients();
         }
-        let search = EventSearch::new(system, parameters, events, span.from);
+        let search = EventSearch::new(system.facts(), events, span.from);
+        let (resume, reference) = (None, None);
         let mut run =
-            Self { system, record, observer, search, origin, span, samples, laws, from: None, reference: None };
+            Self { system, parameters, record, observer, search, origin, span, samples, laws, from: resume, reference };
         if let Some(snapshot) = from {
             run.restore(snapshot)?;
         }
@@ -340,29 +339,10 @@ impl<'a> RunLoop<'a> {
         }
     }
 
-    /// Looks for events in the last step, unless it has left the doubles, which its record reports.
-    #[inline(never)]
+    /// Looks for events in the last step.
     fn look(&mut self, stepper: &mut dyn Stepper, append: AppendSwitches<'_>) -> Result<Option<Stop>, Error> {
-        let (until, end) = stepper.end();
-        let polynomials = (0..self.search.count()).map(|event| stepper.event_series(event)).collect();
-        let mut step = Stretch { from: self.record.last.time, until, end: end.to_vec(), polynomials };
-        if step.end.iter().any(|entry| !entry.is_finite()) {
-            return Ok(None);
-        }
-        append(&mut step.end);
-        let entries = self.system.facts().state;
-        let mut state_at = |time: f64, detail: Detail| {
-            let mut state = vec![0.0; entries.len()];
-            if detail == Detail::Sketch {
-                stepper.sketch(time, &mut state);
-            } else {
-                stepper.within(time, &mut state).map_err(|reason| Cause::of_step(reason, entries))?;
-                stepper.project_within(time, &mut state);
-            }
-            append(&mut state);
-            Ok(state)
-        };
-        self.search.look(&step, &mut state_at).map_err(|cause| self.record.failed(step.until, cause))
+        let Self { search, record, .. } = self;
+        search.look(record.last.time, stepper, append).map_err(|cause| record.failed(stepper.end().0, cause))
     }
 
     /// The states at the times of a list until `reach` in the last step, which may end at a stop. Between the ends of steps of a fixed
@@ -420,7 +400,8 @@ impl<'a> RunLoop<'a> {
         stepper.keep(Some((stop.time, &stop.state)))?;
         self.record.add(stop.time, &stop.state, false)?;
         self.sample_at_stop(stop.time, due, stepper, pace, &mut progress)?;
-        let reset = self.search.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;
+        let reset = self.search.take(stop, self.system, &self.parameters);
+        let reset = reset.map_err(|cause| self.record.failed(stop.time, cause))?;
         if let Some(state) = reset {
             self.record.start_at(stop.time, &state);
             self.reference = None;
@@ -471,13 +452,14 @@ impl Segment {
     }
 }
 
-/// Makes all steps of a run, and nothing else.
+/// Makes all steps of a run and nothing else, until `is_over` says after a step that the run does not go on.
 pub(super) fn follow_alone(
     entries: &'static [StateEntry],
     parameters: &Parameters<'_>,
     stepper: &mut dyn Stepper,
     pace: &Pace<'_>,
     span: Span,
+    mut is_over: impl FnMut(&mut dyn Stepper) -> bool,
 ) -> Result<(), Error> {
     let mut number = 0;
     while pace.schedule().map_or(stepper.end().0 < span.until, |schedule| number < schedule.steps) {
@@ -488,6 +470,9 @@ pub(super) fn follow_alone(
             Failure::of_step(reason, time, state.to_vec(), entries, parameters.extremes())
         })?;
         number += 1;
+        if is_over(stepper) {
+            break;
+        }
     }
     Ok(())
 }

@@ -75,6 +75,12 @@ pub(crate) struct Memory {
     pub(crate) control: Option<Control>,
 }
 
+impl From<LandingMemory> for Memory {
+    fn from(LandingMemory { mean, derivative, held }: LandingMemory) -> Self {
+        Self { mean: Some(mean), derivative, held: Some(held), ..Self::default() }
+    }
+}
+
 /// Where the control of the step size stands.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -130,9 +136,7 @@ impl<L: Land> StepEnds<'_, L> {
 
     /// The memory that projections need.
     pub(super) fn memory(&self) -> Memory {
-        let Some(lander) = &self.lander else { return Memory::default() };
-        let LandingMemory { mean, derivative, held } = lander.memory();
-        Memory { mean: Some(mean), derivative, held: Some(held), ..Memory::default() }
+        self.lander.as_ref().map(|lander| lander.memory().into()).unwrap_or_default()
     }
 
     /// Remembers the errors of earlier steps, and f at the end of the last one if the next step begins with it.

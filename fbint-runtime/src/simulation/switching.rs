@@ -42,6 +42,9 @@ pub(super) fn switches<S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
     (values, inputs)
 }
 
+/// Appends what events take besides the state.
+pub(super) type AppendSwitches<'f> = &'f dyn Fn(&mut Vec<f64>);
+
 /// Appends what events take besides the state: functions that are positive on the sides that are held, and the inputs.
 pub(super) fn append(
     facts: &SystemFacts,

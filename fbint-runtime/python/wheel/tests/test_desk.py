@@ -1,5 +1,6 @@
 """What a user of models from text does at the desk: steps, linear systems, derivatives, records."""
 
+import itertools
 import json
 import math
 import os
@@ -137,6 +138,38 @@ def test_steps_meet_events():
     numpy.testing.assert_allclose(stepper.state, [4 * 0.25 - 4 * 0.25**2, 4 - 8 * 0.25], atol=1e-9)
     stepper.step(until=0.8)
     assert stepper.events == ()
+
+
+SWINGING = """
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 + 9.81 * q[1],
+    input(push = 0), force(p = vector![push, 0]), constraint(length = q.norm_squared() - 1),
+    event(left = q[0], falling), event(tenth = q[0], rising, count = 10), start(q = vector![0.6, -0.8], p = vector![0, 0]),
+)]
+struct Swinging;
+"""
+
+
+def test_calls_of_a_stepper_with_events_are_one_run():
+    swinging, step = fbint.model(SWINGING)(), 1 / 128
+    stepper, occurred = swinging.stepper(step=step), []
+    # Most calls meet no event: they go on without a record, and hand over where one is met.
+    lengths = itertools.cycle([1, 2, 5, 40, 1, 1, 300, 3])
+    while stepper.ended_by is None:
+        stepper.step(stepper.t + next(lengths) * step)
+        occurred += stepper.events
+    run = swinging.run(until=30, step=step)
+    assert stepper.ended_by == run.ended_by == "tenth" and stepper.t == run.t[-1]
+    numpy.testing.assert_array_equal(stepper.state[:4], [*run.q[-1], *run.p[-1]])
+    assert [(event.name, event.t) for event in occurred] == [(event.name, event.t) for event in run.events]
+    # Inputs that a call changes are those of a table that jumps there; integrals stay where they were.
+    times, pushes = [0.0, 0.5, 2.0, 2.5], [0.0, 1.0, -1.0, 0.5]
+    stepper = swinging.stepper(step=step)
+    for begin, end, push in zip(times, [*times[1:], 3.0], pushes):
+        while stepper.t < end:
+            stepper.step(min(stepper.t + 7 * step, end), push=push)
+    held = swinging.run(until=3, step=step, input={"push": (times, pushes)})
+    numpy.testing.assert_allclose(stepper.state[:4], [*held.q[-1], *held.p[-1]], atol=1e-12)
 
 
 BRAKED = """
