@@ -199,41 +199,16 @@ impl Model {
         inputs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let model = self.model();
-        let method = match method {
-            "euler" => ExplicitMethod::Euler,
-            "midpoint" => ExplicitMethod::Midpoint,
-            "heun" => ExplicitMethod::Heun,
-            "rk4" => ExplicitMethod::Rk4,
-            other => {
-                let message =
-                    format!("`method` is {other}: derivatives of runs are those of euler, midpoint, heun and rk4");
-                return Err(PyValueError::new_err(message));
-            }
-        };
         let names = model.state_names();
         let given = start.map_or(Ok(Vec::new()), |start| {
             keywords::entries_of_state("start", start, List { declared: model.facts().variables, names: &names })
         })?;
         let start = started(&*model, &given)?;
         let from = model.facts().clock.map_or(0.0, |clock| start[clock]);
-        let steps = ((until - from) / step - 1e-9).ceil();
-        let makes_a_run = step > 0.0 && (1.0..=MOST_STEPS as f64).contains(&steps);
-        if !makes_a_run {
-            let message = format!(
-                "`until` = {until:?} and `step` = {step:?} make no run of 1 to {MOST_STEPS} steps from t = {from:?}"
-            );
-            return Err(PyValueError::new_err(message));
-        }
-        let run = (method, (until - from) / steps, steps as u64);
+        let steps = EqualSteps::new(method, [from, until], step)?;
         let inputs = Self::inputs(&*model, inputs)?;
-        let (h, plain) = (run.1, Settings { from, projection: None, ..Settings::new(Method::Rk4 { h: run.1 }, until) });
-        let method = match method {
-            ExplicitMethod::Euler => Method::Euler { h },
-            ExplicitMethod::Midpoint => Method::Midpoint { h },
-            ExplicitMethod::Heun => Method::Heun { h },
-            ExplicitMethod::Rk4 => plain.method,
-        };
-        check_events(self.model(), &start, Settings { method, ..plain }, inputs.as_deref())?;
+        let settings = Settings { from, projection: None, ..Settings::new(steps.method(), until) };
+        check_events(self.model(), &start, settings, inputs.as_deref())?;
         let of = Evaluation::new(model.flat(), inputs);
         let places = entries::places(model.facts().variables);
         let unit =
@@ -246,7 +221,7 @@ impl Model {
         for direction in by_start.chain(by_parameters) {
             py.check_signals()?;
             let (state, slopes) =
-                of.run_slopes(&start, &direction, run).map_err(|error| PyValueError::new_err(error.to_string()))?;
+                of.run_slopes(&start, &direction, steps.run).map_err(|error| PyValueError::new_err(error.to_string()))?;
             end = state;
             columns.push(slopes);
         }
@@ -274,6 +249,47 @@ impl Model {
             })
         };
         entries::places(model.facts().parameters).into_iter().map(direction).collect()
+    }
+}
+
+/// Steps of one size, as many as fit into a run.
+struct EqualSteps {
+    /// The method, the size and the number.
+    run: (ExplicitMethod, f64, u64),
+}
+
+impl EqualSteps {
+    fn new(method: &str, [from, until]: [f64; 2], step: f64) -> PyResult<Self> {
+        let method = match method {
+            "euler" => ExplicitMethod::Euler,
+            "midpoint" => ExplicitMethod::Midpoint,
+            "heun" => ExplicitMethod::Heun,
+            "rk4" => ExplicitMethod::Rk4,
+            other => {
+                let message =
+                    format!("`method` is {other}: derivatives of runs are those of euler, midpoint, heun and rk4");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let count = ((until - from) / step - 1e-9).ceil();
+        let makes_a_run = step > 0.0 && (1.0..=MOST_STEPS as f64).contains(&count);
+        if !makes_a_run {
+            let message = format!(
+                "`until` = {until:?} and `step` = {step:?} make no run of 1 to {MOST_STEPS} steps from t = {from:?}"
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(Self { run: (method, (until - from) / count, count as u64) })
+    }
+
+    fn method(&self) -> Method {
+        let (method, h, _) = self.run;
+        match method {
+            ExplicitMethod::Euler => Method::Euler { h },
+            ExplicitMethod::Midpoint => Method::Midpoint { h },
+            ExplicitMethod::Heun => Method::Heun { h },
+            ExplicitMethod::Rk4 => Method::Rk4 { h },
+        }
     }
 }
 
