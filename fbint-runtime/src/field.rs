@@ -98,7 +98,7 @@ pub trait Field<T: Scalar = f64> {
     #[cfg(feature = "std")]
     #[doc(hidden)]
     fn series(&self) -> Result<Series<'_>, &'static str> {
-        Err("its field has no Taylor series: gains are code; choose a projection in place of gains, or DOP853")
+        Err(GAINS_HAVE_NO_SERIES)
     }
 
     /// The number of coordinates, if these are the first entries of the state, and their rates are linear in the momenta, which come
@@ -186,6 +186,22 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
         (**self).in_lanes(stages)
     }
 }
+
+/// Why a field with feedback has no Taylor series.
+#[cfg(feature = "std")]
+pub(crate) const GAINS_HAVE_NO_SERIES: &str =
+    "its field has no Taylor series: gains are code; choose a projection in place of gains, or DOP853";
+/// Why a field has none whose inputs replace laws.
+#[cfg(feature = "std")]
+pub(crate) const OTHER_INPUTS_THAN_LAWS: &str = "other inputs were given than the laws in its series: choose DOP853";
+/// Why a field has none whose laws are held.
+#[cfg(feature = "std")]
+pub(crate) const LAWS_ARE_SAMPLED: &str =
+    "the laws of its inputs are sampled, and the series are of laws that are followed: choose DOP853";
+/// Why a field has none whose inputs have none.
+#[cfg(feature = "std")]
+pub(crate) const INPUTS_HAVE_NO_SERIES: &str = "its inputs follow from the state or from code, and have no Taylor series: declare their laws by `input(u = ..)`, give tables or \
+     smooth expressions of the time, or choose DOP853";
 
 /// The range of inputs that are known at all times.
 pub(crate) const ALWAYS: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
@@ -326,7 +342,7 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
     #[cfg(feature = "std")]
     fn series_with<'f>(&'f self, input: std::boxed::Box<InputAt<'f, S>>) -> Result<Series<'f>, &'static str> {
         if self.system.facts().has_laws() {
-            return Err("other inputs were given than the laws in its series: choose DOP853");
+            return Err(OTHER_INPUTS_THAN_LAWS);
         }
         let inputs = move |x: &[f64], orders: usize| {
             let mut later = std::vec![filled(0.0); orders];
@@ -433,9 +449,7 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
         let field = <dyn core::any::Any>::downcast_ref::<PlainField<S>>(self);
         let field = field.ok_or("its series are of doubles")?;
         if self.laws == Laws::Held {
-            return Err(
-                "the laws of its inputs are sampled, and the series are of laws that are followed: choose DOP853",
-            );
+            return Err(LAWS_ARE_SAMPLED);
         }
         Series::of::<S>(&field.system, None)
     }

@@ -189,7 +189,7 @@ pub use system::short_form::ShortForm;
 pub use system::taylor::PastOrders;
 #[cfg(feature = "std")]
 #[doc(hidden)]
-pub use system::taylor::{SumGroup, order_sums};
+pub use system::taylor::{SeriesShape, SumGroup, order_sums};
 pub use system::taylor::{TaylorSystem, TaylorTangents};
 pub use system::{
     Conservation, ControlledSystem, CrossingDirection, Declared, DeclaredEvent, DeclaredShape, DrivenSystem, Evidence,

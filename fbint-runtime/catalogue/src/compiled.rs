@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fbint_runtime::{
     Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, FourLanes, GeneratedSystem, Integrals, Lanes,
-    MediumLanes, NarrowLanes, OneStep, PreparedSystem, Scalar, SystemFacts, Vector,
+    MediumLanes, NarrowLanes, OneStep, PreparedSystem, Scalar, SeriesShape, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::controller::{Controller, LoadedSystem};
@@ -231,16 +231,13 @@ impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
 }
 
 impl<S: GeneratedSystem> FlatSeries for CompiledFunctions<S> {
-    fn columns(&self) -> usize {
-        S::taylor_functions(&S::of_numbers(|_| 0.0)).map_or(0, |functions| functions.columns)
-    }
-
-    fn switches(&self) -> usize {
-        S::taylor_functions(&S::of_numbers(|_| 0.0)).map_or(0, |functions| functions.switches)
-    }
-
-    fn watched(&self) -> usize {
-        S::taylor_functions(&S::of_numbers(|_| 0.0)).map_or(0, |functions| functions.watched)
+    fn shape(&self) -> SeriesShape {
+        let functions = S::taylor_functions(&S::of_numbers(|_| 0.0));
+        functions.map_or(SeriesShape::default(), |TaylorFunctions { columns, switches, watched, .. }| SeriesShape {
+            columns,
+            switches,
+            watched,
+        })
     }
 
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {

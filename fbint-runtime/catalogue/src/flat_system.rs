@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use fbint_runtime::{Dual, DynamicalSystem, FlatSystem, Scalar, Scratch, SystemFacts, with_allocated};
+use fbint_runtime::{
+    Dual, DynamicalSystem, FlatSystem, FourLanes, Scalar, Scratch, SeriesShape, SystemFacts, with_allocated,
+};
 
 use crate::flat_model::{FlatModel, FlatSignal};
-use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
+use crate::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
 
 /// The functions of a model with the numbers that they take besides the state.
 pub(crate) struct FlatPrepared {
@@ -193,6 +195,23 @@ impl FlatSystem for FlatPrepared {
     fn law_slopes_with(&self, x: &[f64], inputs: &[f64], slopes: &mut [f64]) {
         let columns = self.facts.state.len();
         self.doubles.matrix(MatrixFunction::LawJacobian, &self.given(x, inputs), slopes, columns);
+    }
+
+    fn series(&self) -> Result<SeriesShape, &'static str> {
+        self.functions.series().map(FlatSeries::shape)
+    }
+
+    fn expand_with(
+        &self,
+        inputs: &[f64],
+        given: &[f64],
+        coefficients: &mut [f64],
+        stride: usize,
+        memory: &mut [FourLanes],
+    ) {
+        if let Ok(series) = self.functions.series() {
+            series.expand(&self.given(&[], inputs).with(Source::First, given), coefficients, stride, memory);
+        }
     }
 
     fn zero_targets(&self) -> Vec<bool> {

@@ -3,7 +3,7 @@
 use std::ops::Index;
 use std::sync::Arc;
 
-use fbint_runtime::{Dual, FourLanes, MediumLanes, NOT_GENERATED, NarrowLanes, SystemFacts};
+use fbint_runtime::{Dual, FourLanes, MediumLanes, NOT_GENERATED, NarrowLanes, SeriesShape, SystemFacts};
 
 /// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
 pub trait FlatFunctions: Send + Sync {
@@ -31,12 +31,8 @@ pub trait FlatFunctions: Send + Sync {
 
 /// The Taylor series of the solutions of a system.
 pub trait FlatSeries {
-    /// The number of vectors of memory that each order takes.
-    fn columns(&self) -> usize;
-    /// [`TaylorSystem::SWITCHES`](fbint_runtime::TaylorSystem::SWITCHES).
-    fn switches(&self) -> usize;
-    /// [`TaylorSystem::WATCHED`](fbint_runtime::TaylorSystem::WATCHED).
-    fn watched(&self) -> usize;
+    /// The lengths of its lists.
+    fn shape(&self) -> SeriesShape;
     /// [`TaylorSystem::taylor_coefficients`](fbint_runtime::TaylorSystem::taylor_coefficients) with a `stride` from each coefficient to the
     /// next, which is at least as long as the state; what is `given` first are the sides, and then the coefficients of inputs with the same
     /// stride.

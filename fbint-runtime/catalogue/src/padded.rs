@@ -6,7 +6,7 @@ use std::{array, fmt, ptr};
 
 use fbint_runtime::{
     DrivenSystem, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, PreparedSystem, Scalar,
-    Signal, SystemFacts, TaylorFunctions, Vector,
+    SeriesShape, Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::controller::{Controller, LoadedSystem};
@@ -82,13 +82,8 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
                     series.expand(&system.given(&[], given, &[]), coefficients, N, memory);
                 }
             };
-        let series = system.shared.flat.series()?;
-        Ok(TaylorFunctions {
-            columns: series.columns(),
-            switches: series.switches(),
-            watched: series.watched(),
-            expand,
-        })
+        let SeriesShape { columns, switches, watched } = system.shared.flat.series()?.shape();
+        Ok(TaylorFunctions { columns, switches, watched, expand })
     }
 
     fn law_period(&self) -> f64 {

@@ -98,7 +98,7 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
 impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S, V> {
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
         field.series().map_err(|reason| without_series(self.facts, reason))?;
-        let mut rule = StepRule::new(self.facts, self.tolerance, None, self.limits)?;
+        let mut rule = StepRule::new(self.facts, self.tolerance, filled(0.0), None, self.limits)?;
         rule.remember(start);
         while self.rules.len() <= lane {
             self.rules.push((rule, 0));

@@ -12,6 +12,8 @@ use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use crate::error::Error;
 use crate::error::failure::UndefinedInput;
+#[cfg(feature = "std")]
+use crate::field::INPUTS_HAVE_NO_SERIES;
 use crate::field::laws::DIFFERENCE;
 use crate::field::sides::Side;
 use crate::field::{ALWAYS, Driver, Field, TakesInput};
@@ -148,10 +150,7 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     #[cfg(feature = "std")]
     fn series(&self) -> Result<Series<'_>, &'static str> {
         if !self.signal.series(0.0, &mut []) {
-            return Err(
-                "its inputs follow from the state or from code, and have no Taylor series: declare their laws by `input(u = ..)`, give tables or \
-                 smooth expressions of the time, or choose DOP853",
-            );
+            return Err(INPUTS_HAVE_NO_SERIES);
         }
         self.field.series_with(std::boxed::Box::new(|x, later| {
             let x = from_slice(x);

@@ -7,14 +7,18 @@ use crate::error::{Error, positive};
 use crate::field::laws::{DIFFERENCE, Laws};
 use crate::field::policy::{POWER_ITERATIONS, TINY};
 use crate::field::sides::{CANCELLED, Side, solve_weights};
-use crate::field::{ALWAYS, Driver};
+use crate::field::{
+    ALWAYS, Driver, GAINS_HAVE_NO_SERIES, INPUTS_HAVE_NO_SERIES, LAWS_ARE_SAMPLED, OTHER_INPUTS_THAN_LAWS,
+};
 use crate::hold::consistent_start::{check_flat_distinct, flat_targets, size_of_variable};
 use crate::hold::rounding::LEAST_NOISE;
-use crate::numbers::blocks::Blocks;
+use crate::numbers::blocks::{Blocks, LENGTH};
+use crate::numbers::four::FourLanes;
 use crate::numbers::linear::{inner, not_finite};
 use crate::numbers::scalar::Scalar;
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
+use crate::system::taylor::{Series, SeriesShape};
 
 /// A source of inputs on slices, like a [`Signal`](crate::Signal).
 pub trait FlatSignal: Send {
@@ -226,6 +230,37 @@ impl<'a> FlatField<'a> {
                 rates.iter_mut().zip(feedback).for_each(|(rate, feedback)| *rate -= feedback);
             }
         }
+    }
+
+    /// The Taylor series of its solutions, or why there are none: see [`Field::series`](crate::Field::series).
+    pub(crate) fn series(&self) -> Result<Series<'_>, &'static str> {
+        let facts = self.facts();
+        // Rows hold the coefficients of a state, or of inputs.
+        let stride = facts.state.len().max(facts.given_numbers()).next_multiple_of(LENGTH);
+        if self.signal.is_some_and(|signal| !signal.series(0.0, stride, &mut [])) {
+            return Err(INPUTS_HAVE_NO_SERIES);
+        }
+        if !matches!(self.feedback, FlatFeedback::None) {
+            return Err(GAINS_HAVE_NO_SERIES);
+        }
+        if self.signal.is_some() && facts.has_laws() {
+            return Err(OTHER_INPUTS_THAN_LAWS);
+        }
+        if self.laws == Laws::Held {
+            return Err(LAWS_ARE_SAMPLED);
+        }
+        let SeriesShape { columns, switches, watched } = self.system.series()?;
+        let expand = move |sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
+            let (mut inputs, mut given) = (self.inputs.borrow_mut(), sides.to_vec());
+            if let Some(signal) = self.signal {
+                given.resize(sides.len() + coefficients.len() - stride, 0.0);
+                let time = facts.clock.map_or(0.0, |clock| coefficients[clock]);
+                signal.series(time, stride, &mut given[sides.len()..]);
+                self.put_inputs(coefficients, &mut inputs);
+            }
+            self.system.expand_with(inputs.all(), &given, coefficients, stride, memory);
+        };
+        Ok(Series { columns, switches, watched, stride, expand: Box::new(expand) })
     }
 
     /// f(x).

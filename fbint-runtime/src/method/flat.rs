@@ -105,13 +105,13 @@ impl Advance<FlatProjector<'_>> for FlatExplicit<'_> {
     }
 }
 
-/// Steps of a map that is given.
-pub(crate) struct FlatGiven<'f> {
-    pub(crate) map: &'f dyn OneStep<[f64]>,
+/// Steps of a geometric integrator, or of a map that is given.
+pub(crate) struct FlatGeometric<'f> {
+    pub(crate) map: Box<dyn OneStep<[f64]> + 'f>,
     pub(crate) field: &'f FlatField<'f>,
 }
 
-impl Advance<FlatProjector<'_>> for FlatGiven<'_> {
+impl Advance<FlatProjector<'_>> for FlatGeometric<'_> {
     fn step(&mut self, x: &mut Blocks, h: f64) -> Result<(), StepFailure> {
         self.map.step(x.own_mut(), h);
         Ok(())
@@ -450,9 +450,7 @@ impl<'s, const STAGES: usize> Controlled<FlatProjector<'s>> for FlatIntegrator<'
                 if self.progress.is_at_jump() {
                     projector.begin_anew();
                 }
-                self.step_and(until, &mut |begin, error, h, end| {
-                    projector.land(begin, &|block| error.blocks()[block], h, end);
-                })
+                self.step_and(until, &mut |begin, error, h, end| projector.land(begin, error, h, end))
             }
             None => self.step_and(until, &mut |_, _, _, _| ()),
         };

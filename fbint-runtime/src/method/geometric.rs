@@ -5,15 +5,19 @@
 //! order 4 (HLW06 II.4.2). All are general: of the model they know the generated Jacobian DF and what its rows and columns are. Steps
 //! allocate nothing.
 
+mod canonical;
+
 use derive_where::derive_where;
 
+use self::canonical::{Canonical, Constraints, Mechanics, conjugates};
 use crate::error::Error;
-use crate::numbers::entries::Entries;
-use crate::numbers::linear::{Cholesky, filled};
+#[cfg(feature = "std")]
+use crate::numbers::blocks::Blocks;
+use crate::numbers::entries::Numbers;
 use crate::system::SystemFacts;
-use crate::system::{
-    FeedbackSystem, Integral, IntegralKind, Integrals, KineticEnergy, PreparedSystem, StateRole, Vector,
-};
+#[cfg(feature = "std")]
+use crate::system::dynamical_system::FlatSystem;
+use crate::system::{FeedbackSystem, KineticEnergy, Vector};
 
 /// A map x -> Phi_h(x) that approximates the flow of a system whose state is of the type `V`.
 pub trait OneStep<V: ?Sized>: Sync {
@@ -35,7 +39,7 @@ impl<V: ?Sized, O: OneStep<V> + ?Sized> OneStep<V> for &O {
 
 /// The maps, with what they ask of a system.
 #[derive(Clone, Copy)]
-enum Map {
+pub(crate) enum Map {
     Rattle,
     StormerVerlet,
 }
@@ -61,6 +65,13 @@ impl Map {
     #[cfg(feature = "std")]
     const fn is_known_to_fail<S: FeedbackSystem>(self) -> bool {
         matches!(S::KNOWN_FACTS, Some(facts) if self.obstacle(facts).is_some())
+    }
+
+    /// # Errors
+    ///
+    /// If there is an obstacle.
+    fn check(self, facts: &SystemFacts) -> Result<(), Error> {
+        if self.obstacle(facts).is_some() { Err(self.refusal(facts)) } else { Ok(()) }
     }
 
     fn refusal(self, facts: &SystemFacts) -> Error {
@@ -104,44 +115,8 @@ impl<S: FeedbackSystem> Rattle<S> {
 }
 
 impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
-    /// With w_i = M^-1 dg_i/dq, which is dg'_i/dp:
-    ///
-    ///   p_1/2 = p - h/2 (U_q(q) + G(q)^T lambda),  q_1 = q + h M^-1 p_1/2,  g(q_1) = 0
-    ///   p_1   = p_1/2 - h/2 (U_q(q_1) + G(q_1)^T mu),  G(q_1) M^-1 p_1 = 0
     fn step(&self, x: &mut Vector<S>, h: f64) {
-        let mechanics = &self.mechanics;
-        let start = *x;
-        let before = mechanics.system.integrals_jacobian(x);
-        mechanics.kick(x, &before, 0.5 * h);
-        let kicked = *x;
-        let velocity = mechanics.energy(&mechanics.system.integrals_jacobian(x));
-        let gram = mechanics.gram(&before);
-        let per_step = h.recip();
-        let mut lambda: Integrals<S> = filled(0.0);
-        // Position and momentum are made from the same sums, so that rounding does not separate them.
-        let mut advance = |lambda: &Integrals<S>| {
-            let (forces, rates) = (mechanics.pull(&before, 0, lambda), mechanics.pull(&before, 1, lambda));
-            for [q, p] in mechanics.conjugates() {
-                set(x, p, entry(&kicked, p) - entry(&forces, q));
-                set(x, q, entry(&start, q) + h * (entry(&velocity, p) - entry(&rates, p)));
-            }
-            mechanics.system.integrals(x)
-        };
-        for _ in 0..NEWTON_ITERATIONS {
-            // A simplified Newton step: the matrix is that of the step's beginning.
-            let integrals = advance(&lambda);
-            let step = gram.solve(&mechanics.holonomic(|[constraint, _]| per_step * entry(&integrals, constraint)));
-            lambda = Entries::from_fn(|i| lambda[i] + step[i]);
-        }
-        advance(&lambda);
-        let after = mechanics.system.integrals_jacobian(x);
-        mechanics.kick(x, &after, 0.5 * h);
-        let integrals = mechanics.system.integrals(x);
-        let mu = mechanics.gram(&after).solve(&mechanics.holonomic(|[_, rate]| entry(&integrals, rate)));
-        let forces = mechanics.pull(&after, 0, &mu);
-        for [q, p] in mechanics.conjugates() {
-            set(x, p, entry(x, p) - entry(&forces, q));
-        }
+        rattle(&self.mechanics, x, h);
     }
 
     /// Both ends' gradients of the potential; the second is the next step's first.
@@ -179,10 +154,7 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
 
 impl<S: FeedbackSystem> OneStep<Vector<S>> for StormerVerlet<S> {
     fn step(&self, x: &mut Vector<S>, h: f64) {
-        let mechanics = &self.mechanics;
-        mechanics.kick(x, &mechanics.system.integrals_jacobian(x), 0.5 * h);
-        mechanics.drift(x, &mechanics.system.integrals_jacobian(x), h);
-        mechanics.kick(x, &mechanics.system.integrals_jacobian(x), 0.5 * h);
+        stormer_verlet(&self.mechanics, x, h);
     }
 
     fn evaluations_per_step(&self) -> u64 {
@@ -208,143 +180,96 @@ impl<O: OneStep<V>, V> OneStep<V> for Composition<O> {
     }
 }
 
-/// The gradients of all integrals, row by row.
-type Jacobian<S> = Integrals<S, Vector<S>>;
-
-/// A canonical system.
-#[derive_where(Clone, Debug)]
-struct Mechanics<S: FeedbackSystem> {
-    system: S::Prepared<f64>,
-}
-
-/// The facts about a system's constraints that a geometric integrator needs.
-struct Constraints {
-    /// The number of holonomic constraints.
-    holonomic: usize,
-    /// `true` if there are phase constraints.
-    has_phase: bool,
-    /// `true` if there are constraints of any kind.
-    has_any: bool,
-}
-
-impl Constraints {
-    const fn of(integrals: &[Integral]) -> Self {
-        let (mut all, mut i) = (Self { holonomic: 0, has_phase: false, has_any: false }, 0);
-        while i < integrals.len() {
-            let kind = integrals[i].kind;
-            all.holonomic += matches!(kind, IntegralKind::HolonomicConstraint { .. }) as usize;
-            all.has_phase |= matches!(kind, IntegralKind::Constraint);
-            all.has_any |= kind.is_constraint();
-            i += 1;
+/// A step of RATTLE. With w_i = M^-1 dg_i/dq, which is dg'_i/dp:
+///
+///   p_1/2 = p - h/2 (U_q(q) + G(q)^T lambda),  q_1 = q + h M^-1 p_1/2,  g(q_1) = 0
+///   p_1   = p_1/2 - h/2 (U_q(q_1) + G(q_1)^T mu),  G(q_1) M^-1 p_1 = 0
+fn rattle<C: Canonical>(system: &C, x: &mut C::State, h: f64) {
+    let start = x.clone();
+    let before = system.gradients(x);
+    system.kick(x, &before, 0.5 * h);
+    let kicked = x.clone();
+    let at_kicked = system.gradients(x);
+    let velocity = system.energy(&at_kicked);
+    let gram = system.gram(&before);
+    let per_step = h.recip();
+    let mut lambda = system.no_values();
+    // Position and momentum are made from the same sums, so that rounding does not separate them.
+    let mut advance = |lambda: &C::Values| {
+        let (forces, rates) = (system.pull(&before, 0, lambda), system.pull(&before, 1, lambda));
+        for [q, p] in conjugates(system.facts()) {
+            set(x, p, entry(&kicked, p) - entry(&forces, q));
+            set(x, q, entry(&start, q) + h * (entry(velocity, p) - entry(&rates, p)));
         }
-        all
-    }
-}
-
-impl<S: FeedbackSystem> Mechanics<S> {
-    /// The number of holonomic constraints, if it is known of the type.
-    const HOLONOMIC: Option<usize> = match S::KNOWN_FACTS {
-        Some(facts) => Some(Constraints::of(facts.integrals).holonomic),
-        None => None,
+        system.integrals(x)
     };
+    for _ in 0..NEWTON_ITERATIONS {
+        // A simplified Newton step: the matrix is that of the step's beginning.
+        let integrals = advance(&lambda);
+        let step = gram.solve(&system.holonomic(|[constraint, _]| per_step * entry(&integrals, constraint)));
+        lambda = lambda.like(|i| entry(&lambda, i) + entry(&step, i));
+    }
+    advance(&lambda);
+    let after = system.gradients(x);
+    system.kick(x, &after, 0.5 * h);
+    let integrals = system.integrals(x);
+    let mu = system.gram(&after).solve(&system.holonomic(|[_, rate]| entry(&integrals, rate)));
+    let forces = system.pull(&after, 0, &mu);
+    for [q, p] in conjugates(system.facts()) {
+        set(x, p, entry(x, p) - entry(&forces, q));
+    }
+}
 
-    /// A system that a map applies to.
-    fn of(system: &S, map: Map) -> Result<Self, Error> {
-        match map.obstacle(system.facts()) {
-            None => Ok(Self { system: system.prepare() }),
-            Some(_) => Err(map.refusal(system.facts())),
+/// A step of the Stormer-Verlet method.
+fn stormer_verlet<C: Canonical>(system: &C, x: &mut C::State, h: f64) {
+    system.kick(x, &system.gradients(x), 0.5 * h);
+    system.drift(x, &system.gradients(x), h);
+    system.kick(x, &system.gradients(x), 0.5 * h);
+}
+
+/// The map of a system on slices.
+#[cfg(feature = "std")]
+pub(crate) struct FlatMap<'s> {
+    system: &'s dyn FlatSystem,
+    map: Map,
+}
+
+#[cfg(feature = "std")]
+impl<'s> FlatMap<'s> {
+    /// # Errors
+    ///
+    /// [`Error::NotApplicable`], as for [`Rattle`] and [`StormerVerlet`].
+    pub(crate) fn new(system: &'s dyn FlatSystem, map: Map) -> Result<Self, Error> {
+        map.check(system.facts())?;
+        Ok(Self { system, map })
+    }
+}
+
+#[cfg(feature = "std")]
+impl OneStep<[f64]> for FlatMap<'_> {
+    fn step(&self, x: &mut [f64], h: f64) {
+        let mut state = Blocks::of(x);
+        match self.map {
+            Map::Rattle => rattle(self, &mut state, h),
+            Map::StormerVerlet => stormer_verlet(self, &mut state, h),
         }
+        x.copy_from_slice(state.own());
     }
 
-    /// The index of each holonomic constraint and of its rate, in the order of the multipliers.
-    #[inline(always)]
-    fn constraints(&self) -> impl Iterator<Item = [usize; 2]> + Clone + use<S> {
-        self.system.facts().integrals.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
-            IntegralKind::HolonomicConstraint { rate } => Some([i, rate]),
-            _ => None,
-        })
-    }
-
-    /// The index of each coordinate and of its momentum. They are read where they are declared, so that the compiler knows them.
-    #[inline(always)]
-    fn conjugates(&self) -> impl Iterator<Item = [usize; 2]> + Clone + use<S> {
-        self.system.facts().state.iter().enumerate().filter_map(|(i, entry)| match entry.role {
-            StateRole::Coordinate { momentum } => Some([i, momentum]),
-            _ => None,
-        })
-    }
-
-    /// The gradient of the energy.
-    #[inline(always)]
-    fn energy(&self, jacobian: &Jacobian<S>) -> Vector<S> {
-        let energy = self.system.facts().integrals.iter().position(|integral| integral.kind == IntegralKind::Energy);
-        Self::gradient(jacobian, energy.unwrap_or_default())
-    }
-
-    /// A number for each holonomic constraint and its rate, given their indices.
-    fn holonomic(&self, number: impl Fn([usize; 2]) -> f64) -> Integrals<S> {
-        let mut numbers: Integrals<S> = filled(0.0);
-        for (entry, pair) in numbers.as_mut().iter_mut().zip(self.constraints()) {
-            *entry = number(pair);
-        }
-        numbers
-    }
-
-    /// The gradient of integral `i`.
-    fn gradient(jacobian: &Jacobian<S>, i: usize) -> Vector<S> {
-        jacobian.as_ref().get(i).copied().unwrap_or(filled(0.0))
-    }
-
-    /// p -= h U_q.
-    fn kick(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
-        let energy = self.energy(jacobian);
-        for [q, p] in self.conjugates() {
-            set(x, p, entry(x, p) - h * entry(&energy, q));
-        }
-    }
-
-    /// q += h T_p.
-    fn drift(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
-        let energy = self.energy(jacobian);
-        for [q, p] in self.conjugates() {
-            set(x, q, entry(x, q) + h * entry(&energy, p));
-        }
-    }
-
-    /// The factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T.
-    #[inline(always)]
-    fn gram(&self, jacobian: &Jacobian<S>) -> Cholesky<Integrals<S, Integrals<S>>> {
-        let mut pairs = Integrals::<S, [usize; 2]>::from_fn(|_| [0, 0]);
-        for (slot, pair) in pairs.as_mut().iter_mut().zip(self.constraints()) {
-            *slot = pair;
-        }
-        let holonomic = Self::HOLONOMIC.unwrap_or_else(|| self.constraints().count());
-        Cholesky::new(holonomic, |i, j| {
-            let (constraint, rate) = (Self::gradient(jacobian, pairs[i][0]), Self::gradient(jacobian, pairs[j][1]));
-            self.conjugates().map(|[q, p]| entry(&constraint, q) * entry(&rate, p)).sum()
-        })
-    }
-
-    /// The sum over the holonomic constraints of a gradient times the multiplier; `which` is 0 for dg and 1 for dg'.
-    fn pull(&self, jacobian: &Jacobian<S>, which: usize, multipliers: &Integrals<S>) -> Vector<S> {
-        let mut sum: Vector<S> = filled(0.0);
-        for (pair, &multiplier) in self.constraints().zip(multipliers.as_ref()) {
-            let gradient = Self::gradient(jacobian, pair[which & 1]);
-            sum = Entries::from_fn(|i| sum[i] + gradient[i] * multiplier);
-        }
-        sum
+    fn evaluations_per_step(&self) -> u64 {
+        1
     }
 }
 
 /// An entry, whose index the compiler need not know to be in range.
 #[inline(always)]
-fn entry<V: Entries<f64>>(v: &V, index: usize) -> f64 {
+fn entry(v: &(impl AsRef<[f64]> + ?Sized), index: usize) -> f64 {
     v.as_ref().get(index).copied().unwrap_or_default()
 }
 
 /// Writes an entry, whose index the compiler need not know to be in range.
 #[inline(always)]
-fn set<V: Entries<f64>>(v: &mut V, index: usize, value: f64) {
+fn set(v: &mut impl AsMut<[f64]>, index: usize, value: f64) {
     if let Some(entry) = v.as_mut().get_mut(index) {
         *entry = value;
     }

@@ -2,6 +2,8 @@
 
 use std::vec::Vec;
 
+use crate::numbers::entries::Numbers;
+
 /// The length of a block.
 pub(crate) const LENGTH: usize = 8;
 
@@ -92,5 +94,17 @@ impl std::ops::Index<usize> for Blocks {
 impl AsRef<[f64]> for Blocks {
     fn as_ref(&self) -> &[f64] {
         self.own()
+    }
+}
+
+impl AsMut<[f64]> for Blocks {
+    fn as_mut(&mut self) -> &mut [f64] {
+        self.own_mut()
+    }
+}
+
+impl Numbers for Blocks {
+    fn like(&self, number: impl FnMut(usize) -> f64) -> Self {
+        Self::from_fn(self.length, number)
     }
 }

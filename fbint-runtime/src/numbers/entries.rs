@@ -37,6 +37,19 @@ pub trait Entries<T: Entry>:
     fn flat_mut(vectors: &mut [Self]) -> &mut [T];
 }
 
+/// A number for each entry of a state, or for each integral: in a vector of a fixed length, or in a list.
+pub(crate) trait Numbers: Clone + AsRef<[f64]> + AsMut<[f64]> {
+    /// As many numbers.
+    fn like(&self, number: impl FnMut(usize) -> f64) -> Self;
+}
+
+impl<V: Entries<f64>> Numbers for V {
+    #[inline(always)]
+    fn like(&self, number: impl FnMut(usize) -> f64) -> Self {
+        V::from_fn(number)
+    }
+}
+
 impl<T: Entry, const N: usize> Entries<T> for [T; N] {
     const LEN: usize = N;
 

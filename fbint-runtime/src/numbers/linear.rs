@@ -1,6 +1,6 @@
 //! The little linear algebra that the runtime needs on vectors of a fixed length.
 
-use crate::numbers::entries::Entries;
+use crate::numbers::entries::{Entries, Numbers};
 #[cfg(feature = "std")]
 use crate::numbers::larger::Larger;
 use crate::numbers::scalar::Scalar;
@@ -258,22 +258,23 @@ pub(crate) struct Cholesky<R> {
 }
 
 impl<R> Cholesky<R> {
-    /// Factors the matrix of this size whose entry in row i and column j <= i is `entry(i, j)`. Where it is not positive definite,
-    /// the factor is not finite.
+    /// Factors the matrix of this size whose entry in row i and column j <= i is `entry(i, j)`, in `rows` that are 0 at first. Where it is
+    /// not positive definite, the factor is not finite.
     ///
     /// Inlined, like the solution, so that the compiler knows a size that is a constant.
     #[inline(always)]
-    pub(crate) fn new<V: Entries<f64>>(size: usize, entry: impl Fn(usize, usize) -> f64) -> Self
+    pub(crate) fn new<V: Numbers>(mut rows: R, size: usize, entry: impl Fn(usize, usize) -> f64) -> Self
     where
-        R: Entries<V>,
+        R: AsRef<[V]> + AsMut<[V]>,
     {
-        let size = size.min(R::LEN).min(V::LEN);
-        let mut rows = R::from_fn(|_| filled(0.0));
+        let of_rows = rows.as_mut();
+        let size = size.min(of_rows.len()).min(of_rows.first().map_or(0, |row| row.as_ref().len()));
         for i in 0..size {
             for j in 0..i + 1 {
-                let known: f64 = rows[i].as_ref().iter().zip(rows[j].as_ref()).take(j).map(|(a, b)| a * b).sum();
-                let rest = entry(i, j) - known;
-                rows[i][j] = if i == j { Scalar::sqrt(rest).recip() } else { rest * rows[j][j] };
+                let [own, other] = [i, j].map(|row| of_rows[row].as_ref());
+                let known: f64 = own.iter().zip(other).take(j).map(|(a, b)| a * b).sum();
+                let (rest, pivot) = (entry(i, j) - known, other[j]);
+                of_rows[i].as_mut()[j] = if i == j { Scalar::sqrt(rest).recip() } else { rest * pivot };
             }
         }
         Self { rows, size }
@@ -281,24 +282,27 @@ impl<R> Cholesky<R> {
 
     /// The solution of A x = b, from the first entries of `b`; its other entries stand for nothing.
     #[inline(always)]
-    pub(crate) fn solve<V: Entries<f64>>(&self, b: &V) -> V
+    pub(crate) fn solve<V: Numbers>(&self, b: &V) -> V
     where
-        R: Entries<V>,
+        R: AsRef<[V]>,
     {
-        let size = self.size.min(R::LEN).min(V::LEN);
-        let mut x = *b;
+        let (rows, mut solution) = (self.rows.as_ref(), b.clone());
+        let x = solution.as_mut();
+        let size = self.size.min(rows.len()).min(x.len());
         for i in 0..size {
-            let known: f64 = self.rows[i].as_ref().iter().zip(x.as_ref()).take(i).map(|(a, b)| a * b).sum();
-            x[i] = (x[i] - known) * self.rows[i][i];
+            let row = rows[i].as_ref();
+            let known: f64 = row.iter().zip(&*x).take(i).map(|(a, b)| a * b).sum();
+            x[i] = (x[i] - known) * row[i];
         }
         for i in (0..size).rev() {
-            x[i] *= self.rows[i][i];
+            let row = rows[i].as_ref();
+            x[i] *= row[i];
             let solved = x[i];
-            for (x, entry) in x.as_mut().iter_mut().zip(self.rows[i].as_ref()).take(i) {
+            for (x, entry) in x.iter_mut().zip(row).take(i) {
                 *x -= entry * solved;
             }
         }
-        x
+        solution
     }
 }
 

@@ -7,6 +7,7 @@ use super::sampled::LawSamples;
 use super::snapshot::Origin;
 use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
 use super::switching::{Switching, append};
+use super::taylor_steps::{TaylorSteps, without_series};
 use super::{Course, FlatRun, GivenLimits, Schedule, Span, Watch, check_driving};
 use crate::error::Error;
 use crate::error::memory::Storage;
@@ -17,9 +18,9 @@ use crate::hold::consistent_start::{Parameters, check_flat_start, find_start, fl
 use crate::hold::projection::flat::FlatProjector;
 use crate::hold::projection::{Hold, Land, Projection};
 use crate::method::error_control::Progress;
-use crate::method::flat::{FlatExplicit, FlatGiven, FlatIntegrator};
+use crate::method::flat::{FlatExplicit, FlatGeometric, FlatIntegrator};
 use crate::method::gauss::{Coefficients, FlatGauss};
-use crate::method::geometric::OneStep;
+use crate::method::geometric::{FlatMap, Map, OneStep};
 use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::numbers::blocks::Blocks;
 use crate::stages::rodas5p::{self, RODAS5P};
@@ -27,8 +28,8 @@ use crate::stages::tableau::{DOP853_PAIR, DORMAND_PRINCE_PAIR};
 use crate::stages::tolerance::Tolerance;
 use crate::system::dynamical_system::FlatSystem;
 
-/// Builder for one run of a system on slices of any length: a [`Simulation`](crate::Simulation) by explicit methods or a map that is
-/// given, without a projection unless one is chosen.
+/// Builder for one run of a system on slices of any length: a [`Simulation`](crate::Simulation) without a projection unless one is
+/// chosen.
 pub struct FlatSimulation<'a> {
     system: &'a dyn FlatSystem,
     parameters: &'a [f64],
@@ -89,7 +90,7 @@ impl<'a> FlatSimulation<'a> {
     ///
     /// # Errors
     ///
-    /// See [`Simulation::run`](crate::Simulation::run); [`Error::NotApplicable`] for methods that need vectors of a fixed length.
+    /// See [`Simulation::run`](crate::Simulation::run); [`Error::NotApplicable`] for the discrete Hamel integrator.
     pub fn run(mut self, settings: &Settings, watch: Option<&mut Watch<'_>>) -> Result<FlatRun, Error> {
         let Settings { method, from, until, every, projection, max_step, max_steps } = *settings;
         let (system, facts) = (self.system, self.system.facts());
@@ -188,10 +189,11 @@ impl Parts for SliceParts<'_> {
 
     fn follow(&mut self, run: &mut RunLoop<'_>, start: Option<&[f64]>, sides: &[Side]) -> Result<Segment, Error> {
         let Self { system, field, stepping, method, progress, map, schedule, interval, projection, kept, .. } = self;
+        *stepping = stepping.on_sides(sides);
         let (field, start, facts) = (&*field, start.unwrap_or(&self.start), system.facts());
         let lander = projection.map(|of| FlatProjector::new(*system, start, run.targets(), of));
         let ends = StepEnds { facts, lander, kept };
-        let mut stepper = stepping.flat_stepper(field, *method, start, *progress, *map, ends)?;
+        let mut stepper = stepping.flat_stepper((*system, field), *method, start, *progress, *map, ends)?;
         let pace = Pace::new(schedule.as_ref(), field.driver(), *interval);
         run.follow(&mut *stepper, &pace, &|state| append(facts, sides, |state| field.switches(state), state))
     }
@@ -237,7 +239,7 @@ impl Stepping {
     /// The stepper on slices.
     fn flat_stepper<'s, 'k>(
         self,
-        field: &'s FlatField<'s>,
+        (system, field): (&'s dyn FlatSystem, &'s FlatField<'s>),
         of: Method,
         start: &[f64],
         progress: Progress,
@@ -252,13 +254,27 @@ impl Stepping {
             Self::Fixed { method, .. } => {
                 Box::new(FixedSteps::new(FlatExplicit::new(method, field), time, state, ends))
             }
-            Self::Geometric { map: GeometricMap::Given, .. } => {
-                let map = map.ok_or(Error::NotApplicable {
-                    method: "the given map",
-                    system: facts.name,
-                    reason: "no map was given: give one, or choose another method",
-                })?;
-                Box::new(FixedSteps::new(FlatGiven { map, field }, time, state, ends))
+            Self::Geometric { map: of_method, .. } => {
+                let map: Box<dyn OneStep<[f64]>> = match of_method {
+                    GeometricMap::Rattle => Box::new(FlatMap::new(system, Map::Rattle)?),
+                    GeometricMap::StormerVerlet => Box::new(FlatMap::new(system, Map::StormerVerlet)?),
+                    GeometricMap::Given => Box::new(map.ok_or(Error::NotApplicable {
+                        method: "the given map",
+                        system: facts.name,
+                        reason: "no map was given: give one, or choose another method",
+                    })?),
+                    GeometricMap::DiscreteHamel => {
+                        let reason = "it is made for states of at most 192 entries: choose another method, such as `gauss`, or declare the \
+                                      model in a crate";
+                        return Err(Error::NotApplicable { method: of.name(), system: facts.name, reason });
+                    }
+                };
+                Box::new(FixedSteps::new(FlatGeometric { map, field }, time, state, ends))
+            }
+            Self::Taylor { tolerance } => {
+                let series = field.series().map_err(|reason| without_series(facts, reason))?;
+                let limits = (time, progress.limits, progress.max_steps);
+                Box::new(TaylorSteps::new(series, field.driver(), state, (tolerance, None), limits, ends)?)
             }
             Self::Controlled { method, tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;
@@ -285,11 +301,6 @@ impl Stepping {
                 let tolerance = Tolerance::new(rtol, atol)?;
                 let steps = FlatIntegrator::<{ rodas5p::STAGES }>::new(field, &RODAS5P, start, &tolerance, progress);
                 Box::new(ControlledSteps::new(steps, ends))
-            }
-            Self::Geometric { .. } | Self::Taylor { .. } => {
-                let reason = "it is made for states of at most 192 entries and 72 integrals: choose another method, such as `dop853`, or \
-                              declare the model in a crate";
-                return Err(Error::NotApplicable { method: of.name(), system: facts.name, reason });
             }
         })
     }

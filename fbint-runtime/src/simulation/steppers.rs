@@ -78,9 +78,10 @@ impl Stepping {
                 if const { !S::MAY_HAVE_SERIES } {
                     return Err(without_series(system.facts(), NOT_GENERATED));
                 }
+                let series = field.series().map_err(|reason| without_series(system.facts(), reason))?;
                 let limits = (control.time, control.limits, control.given.max_steps());
-                let steps = TaylorSteps::new(field, start, tolerance, control.scales, limits, ends)?;
-                return Ok(Box::new(steps));
+                let rule = (tolerance, control.scales);
+                return Ok(Box::new(TaylorSteps::new(series, field.driver(), start, rule, limits, ends)?));
             }
             Self::Rodas5P { tolerances: (rtol, atol) } => {
                 // The first condition is a constant, so that the steps are compiled for systems that can have them alone.

@@ -13,70 +13,72 @@ use super::stepper::{Control, Memory, StepEnds, Stepper};
 use crate::error::Error;
 use crate::error::failure::StepFailure;
 use crate::error::memory::Storage;
-use crate::field::{Driver, Field};
-use crate::hold::projection::{Landed, Lander};
-use crate::numbers::entries::Entries;
+use crate::field::Driver;
+use crate::hold::projection::{Land, Landed};
+use crate::numbers::entries::Numbers;
 use crate::numbers::four::FourLanes;
-use crate::numbers::linear::{filled, from_slice, not_finite};
+use crate::numbers::linear::not_finite;
 use crate::numbers::scalar::Scalar;
-use crate::stages::dense_output::DenseOutput;
-use crate::stages::series_step::{StepRule, carried, change, is_too_short};
+use crate::stages::series_step::{SeriesRows, StepRule, carried, is_too_short};
 use crate::stages::step_size::StepLimits;
+use crate::system::SystemFacts;
 use crate::system::taylor::Series;
-use crate::system::{FeedbackSystem, SystemFacts, Vector};
+
+/// The number of polynomials of degree 7 that take the place of a series in a step that is kept.
+const PIECES: usize = 24;
 
 /// Taylor's method along a field.
-pub(crate) struct TaylorSteps<'f, 'k, S: FeedbackSystem> {
+pub(crate) struct TaylorSteps<'f, 'k, L: Land> {
     series: Series<'f>,
     driver: Option<&'f dyn Driver>,
     /// When a step has to end at the latest, because inputs jump.
     jump: f64,
-    rule: StepRule<Vector<S>>,
+    rule: StepRule<L::State>,
     max_steps: u64,
     /// The coefficients of the last step, which began at a time.
-    coefficients: Vec<Vector<S>>,
+    coefficients: SeriesRows,
     from: f64,
     memory: Vec<FourLanes>,
     /// The side of zero on which the argument of each switch is.
     sides: Vec<f64>,
     time: f64,
-    state: Vector<S>,
+    state: L::State,
     /// The part of the state that rounding has taken.
-    carry: Vector<S>,
+    carry: L::State,
     steps: u64,
-    ends: StepEnds<'k, Lander<S>>,
+    ends: StepEnds<'k, L>,
 }
 
-impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
+impl<'f, 'k, L: Land> TaylorSteps<'f, 'k, L> {
     /// # Errors
     ///
-    /// If the tolerance is not positive or not finite, or if the field has no series.
-    pub(crate) fn new<F: Field<Vector = Vector<S>>>(
-        field: &'f F,
-        start: Vector<S>,
-        tolerance: f64,
-        scales: Option<Vector<S>>,
+    /// If the tolerance is not positive or not finite.
+    pub(crate) fn new(
+        series: Series<'f>,
+        driver: Option<&'f dyn Driver>,
+        start: L::State,
+        (tolerance, scales): (f64, Option<L::State>),
         (time, limits, max_steps): (f64, StepLimits, u64),
-        ends: StepEnds<'k, Lander<S>>,
+        ends: StepEnds<'k, L>,
     ) -> Result<Self, Error> {
-        let mut rule = StepRule::new(ends.facts, tolerance, scales, limits)?;
+        let zeros = start.like(|_| 0.0);
+        let mut rule = StepRule::new(ends.facts, tolerance, zeros.clone(), scales, limits)?;
         rule.remember(&start);
-        let series = field.series().map_err(|reason| without_series(ends.facts, reason))?;
         let order = rule.order;
         Ok(Self {
             // What is watched has the coefficient of the last order, too.
             memory: vec![FourLanes::ZERO; series.columns * (order + usize::from(series.watched > 0))],
             sides: vec![1.0; series.switches],
+            coefficients: SeriesRows::zeros(order, series.stride),
             series,
-            driver: field.driver(),
+            driver,
             jump: f64::INFINITY,
             rule,
             max_steps,
-            coefficients: vec![filled(0.0); order + 1],
             from: time,
             time,
             state: start,
-            carry: filled(0.0),
+            carry: zeros,
             steps: 0,
             ends,
         })
@@ -84,12 +86,9 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
 
     /// Computes the coefficients at the state, on the sides on which it is. A side may depend on others.
     fn expand(&mut self) {
-        self.coefficients[0] = self.state;
-        if self.sides.is_empty() {
-            return (self.series.expand)(&[], Entries::flat_mut(&mut self.coefficients), &mut self.memory);
-        }
         for _ in 0..=self.sides.len() {
-            (self.series.expand)(&self.sides, Entries::flat_mut(&mut self.coefficients), &mut self.memory);
+            let coefficients = self.coefficients.from(self.state.as_ref());
+            (self.series.expand)(&self.sides, coefficients, &mut self.memory);
             let side = |switch: usize| {
                 let first = self.series.watched_in(switch, &self.memory).find(|coefficient| *coefficient != 0.0);
                 if first.is_some_and(|first| first < 0.0) { -1.0 } else { 1.0 }
@@ -120,15 +119,17 @@ impl<'f, 'k, S: FeedbackSystem> TaylorSteps<'f, 'k, S> {
     }
 
     /// The state at a time within the last step.
-    fn at(&self, time: f64) -> Vector<S> {
-        let change = change(self.rule.order, self.ends.facts.state.len(), |n| &self.coefficients[n], time - self.from);
-        Entries::from_fn(|i| self.coefficients[0][i] + change[i])
+    fn at(&self, time: f64) -> L::State {
+        let change = L::change(self.ends.facts, &self.coefficients, time - self.from);
+        let (begin, change) = (self.coefficients.row(0), change.as_ref());
+        self.state.like(|i| begin[i] + change[i])
     }
 
     /// Where the step from here ends, and how long it is.
     fn end_of_step(&mut self, until: f64) -> Result<(f64, f64), StepFailure> {
         let remaining = until - self.time;
-        let (mut size, is_last) = self.rule.size(|order| &self.coefficients[order], remaining);
+        let entries = self.state.as_ref().len();
+        let (mut size, is_last) = self.rule.size(|order| &self.coefficients.row(order)[..entries], remaining);
         match self.turn(size) {
             Some(part) => size *= part,
             None if is_last => return Ok((until, remaining)),
@@ -144,7 +145,7 @@ pub(crate) fn without_series(facts: &SystemFacts, reason: &'static str) -> Error
     Error::NotApplicable { method: "Taylor's method", system: facts.name, reason }
 }
 
-impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
+impl<L: Land> Stepper for TaylorSteps<'_, '_, L> {
     fn step(&mut self, until: f64, _h: f64) -> Result<(), StepFailure> {
         if self.steps >= self.max_steps {
             return Err(StepFailure::TooManySteps { limit: self.max_steps });
@@ -158,19 +159,17 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
         let until = until.min(self.jump);
         self.expand();
         let (end, h) = self.end_of_step(until)?;
-        let (begin, clock) = (self.state, self.ends.facts.clock);
-        let change = change(self.rule.order, self.ends.facts.state.len(), |n| &self.coefficients[n], h);
-        let mut carry = self.carry;
-        let mut next = carried(&begin, &change, &mut carry, clock);
+        let change = L::change(self.ends.facts, &self.coefficients, h);
+        let mut carry = self.carry.clone();
+        let mut next = carried(&self.state, &change, &mut carry, self.ends.facts.clock);
         if let Some(entry) = not_finite(&next) {
             return Err(StepFailure::NotFinite { entry });
         }
-        if let (Some(Lander { projector, landing }), Some(last)) = (&mut self.ends.lander, self.coefficients.last()) {
-            let power = Scalar::powi(h, self.rule.order as i32);
-            let error = Entries::from_fn(|i| last[i] * power);
-            projector.land(&begin, &error, h, &mut next, landing);
+        if let Some(lander) = &mut self.ends.lander {
+            let (last, power) = (self.coefficients.row(self.rule.order), Scalar::powi(h, self.rule.order as i32));
+            lander.land(&self.state, &self.state.like(|i| last[i] * power), h, &mut next);
         }
-        self.ends.facts.set_clock(&mut next, end);
+        L::set_clock(self.ends.facts, &mut next, end);
         (self.from, self.time, self.state, self.carry) = (self.time, end, next, carry);
         self.steps += 1;
         self.rule.remember(&self.state);
@@ -178,7 +177,7 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn end(&self) -> (f64, &[f64]) {
-        (self.time, self.ends.facts.of_state::<S, _>(&self.state))
+        (self.time, self.ends.entries(&self.state))
     }
 
     fn steps(&self) -> u64 {
@@ -195,18 +194,18 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn tolerance(&self, entry: usize) -> Option<f64> {
-        Some(self.rule.tolerance * self.rule.sizes()[entry])
+        Some(self.rule.tolerance * self.rule.sizes().as_ref()[entry])
     }
 
     fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
-        x.copy_from_slice(self.ends.facts.of_state::<S, _>(&self.at(time)));
+        x.copy_from_slice(self.ends.entries(&self.at(time)));
         Ok(())
     }
 
     fn sketch(&mut self, time: f64, x: &mut [f64]) {
-        let (mut state, facts) = (self.at(time), self.ends.facts);
-        facts.set_clock(&mut state, time);
-        x.copy_from_slice(facts.of_state::<S, _>(&state));
+        let mut state = self.at(time);
+        L::set_clock(self.ends.facts, &mut state, time);
+        x.copy_from_slice(self.ends.entries(&state));
     }
 
     fn event_series(&self, event: usize) -> Option<Vec<f64>> {
@@ -219,11 +218,11 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn keep(&mut self, _stop: Option<(f64, &[f64])>) -> Result<(), Error> {
-        let (from, pieces) = (self.from, DenseOutput::<Vector<S>>::PIECES);
-        let length = (self.time - from) / pieces as f64;
-        let piece = |number: usize| DenseOutput::of_series(&self.coefficients, from, number as f64 * length, length);
+        let (from, facts) = (self.from, self.ends.facts);
+        let length = (self.time - from) / PIECES as f64;
+        let piece = |number: usize| L::of_series(facts, &self.coefficients, from, number as f64 * length, length);
         let Some(kept) = self.ends.kept else { return Ok(()) };
-        (0..pieces).try_for_each(|number| Storage::STEPS.push(kept, piece(number)))
+        (0..PIECES).try_for_each(|number| Storage::STEPS.push(kept, piece(number)))
     }
 
     /// A step ends where inputs jump, and the next one knows nothing of it.
@@ -236,19 +235,18 @@ impl<S: FeedbackSystem> Stepper for TaylorSteps<'_, '_, S> {
     }
 
     fn memory(&self) -> Memory {
-        let facts = self.ends.facts;
-        let own = |vector| facts.of_state::<S, _>(vector).to_vec();
+        let own = |state| self.ends.entries(state).to_vec();
         let sizes = Some([own(self.rule.sizes()), own(&self.carry)]);
         let control = Some(Control { size: None, last_log_error: 0.0, rejected: 0, sizes });
         Memory { steps: self.steps, evaluations: self.steps, control, ..self.ends.memory() }
     }
 
     fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
-        (self.time, self.from, self.state) = (time, time, from_slice(state));
+        (self.time, self.from, self.state) = (time, time, L::state(state));
         self.steps = memory.steps;
         if let Some(Control { sizes: Some([sizes, carry]), .. }) = &memory.control {
-            self.rule.take_sizes(from_slice(sizes));
-            self.carry = from_slice(carry);
+            self.rule.take_sizes(L::state(sizes));
+            self.carry = L::state(carry);
         }
         self.ends.resume(memory, None);
     }

@@ -38,19 +38,15 @@ impl<V: Entries<f64>> DenseOutput<V> {
         Self { time, h, polynomial: Interpolant::cubic(h, start, &end, rates) }
     }
 
-    /// The number of polynomials of degree 7 that take the place of a Taylor series in a step.
-    #[cfg(feature = "std")]
-    pub(crate) const PIECES: usize = 24;
-
     /// A Taylor series from `from` on, as a polynomial of degree 7 from `after` later on, for as long as `h`: what is left out is of the
     /// order of (h / rho)^8, where rho is the radius of convergence.
     #[cfg(feature = "std")]
-    pub(crate) fn of_series(coefficients: &[V], from: f64, after: f64, h: f64) -> Self {
+    pub(crate) fn of_series(coefficients: impl DoubleEndedIterator<Item = V>, from: f64, after: f64, h: f64) -> Self {
         // The series about the beginning, in the fraction of the piece.
         let mut about = [filled(0.0); 8];
-        for coefficient in coefficients.iter().rev() {
+        for coefficient in coefficients.rev() {
             for power in (0..about.len()).rev() {
-                let below: V = if power == 0 { *coefficient } else { about[power - 1] };
+                let below: V = if power == 0 { coefficient } else { about[power - 1] };
                 let factor = if power == 0 { 1.0 } else { h };
                 about[power] = V::from_fn(|i| about[power][i] * after + below[i] * factor);
             }

@@ -5,10 +5,11 @@
 //! The order P follows from the tolerance so that h is about a sixth of rho, near the 1 / e^2 that takes the least work (Jorba and Zou,
 //! Experimental Mathematics 14, 2005, where the factor e^(-0.7 / (P - 1)) for safety comes from). No step is rejected.
 
-use core::borrow::Borrow;
+use std::vec::Vec;
 
 use crate::error::{Error, positive};
-use crate::numbers::entries::Entries;
+use crate::numbers::blocks::{Blocks, LENGTH};
+use crate::numbers::entries::{Entries, Numbers};
 use crate::numbers::larger::Larger;
 use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
@@ -40,13 +41,16 @@ pub(crate) struct StepRule<V> {
     has_new: bool,
 }
 
-impl<V: Entries<f64>> StepRule<V> {
+impl<V: Numbers> StepRule<V> {
+    /// `zeros` is as long as a state.
+    ///
     /// # Errors
     ///
     /// If the tolerance or a scale is not positive or not finite.
     pub(crate) fn new(
         facts: &'static SystemFacts,
         tolerance: f64,
+        zeros: V,
         scales: Option<V>,
         limits: StepLimits,
     ) -> Result<Self, Error> {
@@ -64,12 +68,12 @@ impl<V: Entries<f64>> StepRule<V> {
             roots,
             log_share: of_tolerance.min(LARGEST_SHARE) - safety,
             limits,
-            sizes: filled(0.0),
+            sizes: zeros.clone(),
             are_sizes_given: scales.is_some(),
-            weights: filled(0.0),
+            weights: zeros.clone(),
             has_new: false,
         };
-        rule.take_sizes(scales.unwrap_or(filled(0.0)));
+        rule.take_sizes(scales.unwrap_or(zeros));
         Ok(rule)
     }
 
@@ -81,9 +85,11 @@ impl<V: Entries<f64>> StepRule<V> {
     /// Takes sizes of variables.
     #[inline(always)]
     pub(crate) fn take_sizes(&mut self, sizes: V) {
-        (self.sizes, self.weights) = (sizes, Entries::from_fn(|i| weight(sizes[i])));
         let entries = self.facts.state.len();
-        self.has_new = (0..V::LEN).fold(false, |has_new, i| has_new | (sizes[i] == 0.0 && i < entries));
+        let of_entries = sizes.as_ref().iter().enumerate();
+        self.has_new = of_entries.fold(false, |has_new, (i, size)| has_new | (*size == 0.0 && i < entries));
+        self.weights = sizes.like(|i| weight(sizes.as_ref()[i]));
+        self.sizes = sizes;
     }
 
     /// Lets sizes fade, but not below the size of the state, unless they are given.
@@ -97,7 +103,8 @@ impl<V: Entries<f64>> StepRule<V> {
     /// Lets each variable keep a part of its size, but have no less than its largest entry.
     #[inline(always)]
     fn resize(&mut self, entries: &V, kept: f64) {
-        let mut sizes = V::from_fn(|i| entries[i].abs().larger(kept * self.sizes[i]));
+        let (entries, known) = (entries.as_ref(), self.sizes.as_ref());
+        let mut sizes = self.sizes.like(|i| entries[i].abs().larger(kept * known[i]));
         for variable in self.facts.variables.iter().filter(|variable| variable.indices.len() > 1) {
             if let Some(of_variable) = sizes.as_mut().get_mut(variable.entries()) {
                 let (fours, rest) = of_variable.as_chunks();
@@ -109,10 +116,10 @@ impl<V: Entries<f64>> StepRule<V> {
 
     /// The size of the step with these coefficients where `remaining` is left of the run, and whether it is the last one.
     #[inline(always)]
-    pub(crate) fn size<R: Borrow<V>>(&mut self, row: impl Fn(usize) -> R, remaining: f64) -> (f64, bool) {
+    pub(crate) fn size<R: AsRef<[f64]>>(&mut self, row: impl Fn(usize) -> R, remaining: f64) -> (f64, bool) {
         let mut size = self.proposed(&row, remaining).min(self.limits.most);
         if let Some(at_rest) = self.limits.at_rest.filter(|at_rest| size > *at_rest)
-            && self.rests(row(1).borrow(), at_rest)
+            && self.rests(row(1).as_ref(), at_rest)
         {
             size = at_rest;
         }
@@ -122,29 +129,29 @@ impl<V: Entries<f64>> StepRule<V> {
 
     /// The size that the coefficients suggest for a step of at most `remaining`.
     #[inline(always)]
-    fn proposed<R: Borrow<V>>(&mut self, row: &impl Fn(usize) -> R, remaining: f64) -> f64 {
+    fn proposed<R: AsRef<[f64]>>(&mut self, row: &impl Fn(usize) -> R, remaining: f64) -> f64 {
         let ends = [row(self.order), row(self.order - 1)];
-        let ends = [ends[0].borrow(), ends[1].borrow()];
+        let ends = [ends[0].as_ref(), ends[1].as_ref()];
         let size = self.converging(ends, remaining);
         if !self.has_new {
             return size;
         }
-        self.proposed_of_new(ends, [row(1).borrow(), row(2).borrow()], remaining)
+        self.proposed_of_new(ends, [row(1).as_ref(), row(2).as_ref()], remaining)
     }
 
     /// A variable that begins at 0 gets a size from how far the step takes it.
     #[cold]
-    fn proposed_of_new(&mut self, ends: [&V; 2], [first, second]: [&V; 2], remaining: f64) -> f64 {
+    fn proposed_of_new(&mut self, ends: [&[f64]; 2], [first, second]: [&[f64]; 2], remaining: f64) -> f64 {
         let mut size = self.converging(ends, remaining);
         let has_none = |(size, last): (&f64, &f64)| *size == 0.0 && *last != 0.0;
-        if !ends.iter().any(|row| self.sizes.as_ref().iter().zip(row.as_ref()).any(has_none)) {
+        if !ends.iter().any(|row| self.sizes.as_ref().iter().zip(*row).any(has_none)) {
             return size;
         }
-        let known = self.sizes;
+        let known = self.sizes.clone();
         // Sizes matter by their roots of high order.
         for _ in 0..4 {
-            let moved = V::from_fn(|i| (first[i] * size).abs().max((second[i] * size * size).abs()));
-            self.sizes = known;
+            let moved = known.like(|i| (first[i] * size).abs().max((second[i] * size * size).abs()));
+            self.sizes = known.clone();
             self.resize(&moved, 1.0);
             size = self.converging(ends, remaining);
         }
@@ -153,7 +160,7 @@ impl<V: Entries<f64>> StepRule<V> {
 
     /// The share of the radius of convergence of all variables that have a size.
     #[inline(always)]
-    fn converging(&self, ends: [&V; 2], remaining: f64) -> f64 {
+    fn converging(&self, ends: [&[f64]; 2], remaining: f64) -> f64 {
         let [last, before] = [self.largest_part(ends[0]), self.largest_part(ends[1])];
         let log_rate = (log2(last) * self.roots[0]).larger(log2(before) * self.roots[1]);
         // Of a polynomial solution these coefficients vanish.
@@ -162,18 +169,18 @@ impl<V: Entries<f64>> StepRule<V> {
 
     /// The largest entry as a part of the size of its variable.
     #[inline(always)]
-    fn largest_part(&self, row: &V) -> f64 {
-        let (fours, rest) = row.as_ref().as_chunks::<4>();
+    fn largest_part(&self, row: &[f64]) -> f64 {
+        let (fours, rest) = row.as_chunks::<4>();
         let (weights, last_weights) = self.weights.as_ref().as_chunks::<4>();
         let fours = fours.iter().zip(weights).map(|(row, weights)| core::array::from_fn(|i| row[i] * weights[i]));
         largest(fours, rest.iter().zip(last_weights).map(|(entry, weight)| entry * weight))
     }
 
     /// Returns `true` if nothing but the time moves in a step of this size.
-    fn rests(&self, rates: &V, size: f64) -> bool {
-        let clock = self.facts.clock;
-        let moves = |i: usize| Some(i) != clock && rates[i].abs() * size > REST * self.tolerance * self.sizes[i];
-        !(0..V::LEN).any(moves)
+    fn rests(&self, rates: &[f64], size: f64) -> bool {
+        let (clock, sizes) = (self.facts.clock, self.sizes.as_ref());
+        let moves = |i: usize| Some(i) != clock && rates[i].abs() * size > REST * self.tolerance * sizes[i];
+        !(0..sizes.len()).any(moves)
     }
 }
 
@@ -193,6 +200,36 @@ fn largest(fours: impl Iterator<Item = [f64; 4]>, rest: impl Iterator<Item = f64
 /// Returns `true` if no step of this size is possible. A solution that is not a number suggests no size at all, and is told by its entries.
 pub(crate) fn is_too_short(size: f64, time: f64) -> bool {
     0.1 * size <= time.abs() * f64::EPSILON || size < f64::MIN_POSITIVE
+}
+
+/// The coefficients of a series one after the other, of the order 0 first. Rows may be longer than a state.
+pub(crate) struct SeriesRows {
+    list: Vec<f64>,
+    stride: usize,
+}
+
+impl SeriesRows {
+    /// Room for the orders up to this one.
+    pub(crate) fn zeros(order: usize, stride: usize) -> Self {
+        Self { list: vec![0.0; (order + 1) * stride], stride }
+    }
+
+    /// The highest order.
+    pub(crate) fn order(&self) -> usize {
+        self.list.len() / self.stride - 1
+    }
+
+    /// The coefficients of an order.
+    #[inline(always)]
+    pub(crate) fn row(&self, order: usize) -> &[f64] {
+        &self.list[order * self.stride..][..self.stride]
+    }
+
+    /// All coefficients of a series that begins at this state.
+    pub(crate) fn from(&mut self, x: &[f64]) -> &mut [f64] {
+        self.list[..x.len()].copy_from_slice(x);
+        &mut self.list
+    }
 }
 
 /// The number of entries whose change is computed side by side.
@@ -237,6 +274,15 @@ fn in_blocks<'c, const B: usize, T: Scalar, V: Entries<T> + 'c>(
     change
 }
 
+/// [`change`] of a list, by rows of whole blocks.
+pub(crate) fn change_in_lists<'c>(order: usize, entries: usize, row: impl Fn(usize) -> &'c [f64], h: f64) -> Blocks {
+    let mut change = Blocks::zeros(entries);
+    for (place, block) in change.blocks_mut().iter_mut().enumerate() {
+        *block = sum(order, |n| row(n).as_chunks::<LENGTH>().0[place], h);
+    }
+    change
+}
+
 /// The sum of the terms of the orders from 1 on. Even and odd powers are added up side by side.
 #[inline(always)]
 fn sum<T: Scalar, A: Entries<T>>(order: usize, row: impl Fn(usize) -> A, h: T) -> A {
@@ -262,15 +308,21 @@ fn sum<T: Scalar, A: Entries<T>>(order: usize, row: impl Fn(usize) -> A, h: T) -
 /// Where a change and what was carried lead from a state, and what rounding takes from that. The time takes nothing, because every step ends
 /// at a double, and is as long as the difference of two of them.
 #[inline(always)]
-pub(crate) fn carried<T: Scalar, V: Entries<T>>(begin: &V, change: &V, carry: &mut V, clock: Option<usize>) -> V {
-    let mut next = *begin;
-    for i in 0..V::LEN {
-        let added = change[i] + carry[i];
-        next[i] = begin[i] + added;
-        carry[i] = added - (next[i] - begin[i]);
+pub(crate) fn carried<T: Scalar, V: Clone + AsRef<[T]> + AsMut<[T]>>(
+    begin: &V,
+    change: &V,
+    carry: &mut V,
+    clock: Option<usize>,
+) -> V {
+    let mut next = begin.clone();
+    let entries = next.as_mut().iter_mut().zip(begin.as_ref()).zip(change.as_ref().iter().zip(carry.as_mut()));
+    for ((next, begin), (change, carry)) in entries {
+        let added = *change + *carry;
+        *next = *begin + added;
+        *carry = added - (*next - *begin);
     }
     if let Some(clock) = clock {
-        carry[clock] = T::from_f64(0.0);
+        carry.as_mut()[clock] = T::from_f64(0.0);
     }
     next
 }

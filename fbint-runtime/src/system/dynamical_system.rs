@@ -7,8 +7,12 @@ use core::mem;
 use std::vec::Vec;
 
 use crate::numbers::entries::Entries;
+#[cfg(feature = "std")]
+use crate::numbers::four::FourLanes;
 use crate::numbers::linear::{filled, from_slice};
 use crate::system::facts::SystemFacts;
+#[cfg(feature = "std")]
+use crate::system::taylor::SeriesShape;
 use crate::system::traits::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A system whose parameters, and inputs if it has any, are fixed. States are flat, with an entry for each of [`SystemFacts::state`].
@@ -118,6 +122,18 @@ pub trait FlatSystem: DynamicalSystem + Sync {
     ) -> bool;
     /// Puts the derivatives of the laws by the state into `slopes`, a row for each input.
     fn law_slopes_with(&self, x: &[f64], inputs: &[f64], slopes: &mut [f64]);
+    /// The lists of the Taylor series of X's solutions, or why there are none.
+    fn series(&self) -> Result<SeriesShape, &'static str>;
+    /// [`TaylorSystem::taylor_coefficients`](crate::TaylorSystem::taylor_coefficients) with these inputs, and with a `stride` from each
+    /// coefficient to the next, those of inputs included.
+    fn expand_with(
+        &self,
+        inputs: &[f64],
+        given: &[f64],
+        coefficients: &mut [f64],
+        stride: usize,
+        memory: &mut [FourLanes],
+    );
     /// [`PreparedSystem::zero_targets`](crate::PreparedSystem::zero_targets).
     fn zero_targets(&self) -> Vec<bool>;
     /// [`PreparedSystem::normalisation`](crate::PreparedSystem::normalisation).

@@ -169,6 +169,19 @@ impl<'m, E, const K: usize> Iterator for Pairs<'m, E, K> {
     }
 }
 
+/// The numbers that say how long the lists of Taylor series are.
+#[cfg(feature = "std")]
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SeriesShape {
+    /// The number of vectors of memory that each order takes.
+    pub columns: usize,
+    /// See [`TaylorSystem::SWITCHES`].
+    pub switches: usize,
+    /// See [`TaylorSystem::WATCHED`].
+    pub watched: usize,
+}
+
 /// The Taylor series of the solutions of a field.
 #[cfg(feature = "std")]
 pub struct Series<'f> {
@@ -177,6 +190,8 @@ pub struct Series<'f> {
     /// See [`TaylorSystem`].
     pub(crate) switches: usize,
     pub(crate) watched: usize,
+    /// The length of each coefficient in a list.
+    pub(crate) stride: usize,
     /// Puts coefficients into a list that begins with a state, see [`TaylorSystem::taylor_coefficients`].
     pub(crate) expand: std::boxed::Box<Expand<'f>>,
 }
@@ -209,7 +224,7 @@ impl<'f> Series<'f> {
             let (system, later) = inputs(coefficients, orders);
             expand(&system, &[sides, &later].concat(), coefficients, memory);
         };
-        Ok(Self { columns, switches, watched, expand: std::boxed::Box::new(expand) })
+        Ok(Self { columns, switches, watched, stride: Vector::<S>::LEN, expand: std::boxed::Box::new(expand) })
     }
 
     /// The coefficients of a function that is watched, from all orders of the memory.

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use fbint_catalogue::{FlatSeries, Given, Source};
 use fbint_macros_core::program::{self, LANES, Program, Programs, TaylorSeries, verify_series};
 use fbint_native::{SeriesFunction, compile_series};
-use fbint_runtime::{FourLanes, SumGroup, order_sums};
+use fbint_runtime::{FourLanes, SeriesShape, SumGroup, order_sums};
 
 use crate::code::{Code, Layout};
 use crate::evaluate::numbers;
@@ -86,17 +86,10 @@ pub(crate) struct SeriesCode {
 }
 
 impl FlatSeries for SeriesCode {
-    fn columns(&self) -> usize {
+    fn shape(&self) -> SeriesShape {
         // A row is at least one vector long, as in generated code.
-        (self.columns.len() + self.watched.div_ceil(LANES)).max(1)
-    }
-
-    fn switches(&self) -> usize {
-        self.switches
-    }
-
-    fn watched(&self) -> usize {
-        self.watched
+        let columns = (self.columns.len() + self.watched.div_ceil(LANES)).max(1);
+        SeriesShape { columns, switches: self.switches, watched: self.watched }
     }
 
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {
@@ -119,7 +112,7 @@ impl SeriesCode {
         stride: usize,
         memory: &mut [FourLanes],
     ) {
-        let (columns, entries) = (FlatSeries::columns(self), self.entries);
+        let (columns, entries) = (self.shape().columns, self.entries);
         let mut rows = coefficients.chunks_exact_mut(stride);
         let Some(state) = rows.next() else { return };
         let (_, later) = given[Source::First].split_at(self.switches);
@@ -218,7 +211,7 @@ mod tests {
                 let start: Vec<f64> =
                     (0..(order + 1) * stride).map(|i| if i < entries { number(i) } else { 0.0 }).collect();
                 let (mut by_table, mut by_machine) = (start.clone(), start);
-                let nothing = vec![FourLanes::new([f64::NAN; 4]); rows * FlatSeries::columns(series)];
+                let nothing = vec![FourLanes::new([f64::NAN; 4]); rows * series.shape().columns];
                 let (mut memory, mut of_machine) = (nothing.clone(), nothing);
                 series.expand_by_table(&given, &mut by_table, stride, &mut memory);
                 machine.call(given.lists(), &later, &mut by_machine, stride, &mut of_machine);

@@ -100,7 +100,7 @@ impl<S: TaylorTangents> Sensitivity<S> {
                 reason: "its runs have feedback, projections or inputs by laws, which have no Taylor series; use `Sensitivity::along`",
             });
         }
-        let mut rule = StepRule::new(facts, tolerance, None, StepLimits::NONE)?;
+        let mut rule = StepRule::new(facts, tolerance, filled(0.0), None, StepLimits::NONE)?;
         let block = |directions: &[Direction<S>]| Block::new(&self.system, directions, rule);
         // The coefficients of the state come with those of directions.
         let blocks = match directions {

@@ -4,11 +4,12 @@ use super::doubt::{Doubt, Level, Onto, Projection as Projected};
 use super::proportion::{MOST, Omission, USUAL};
 use super::{LAST, Land, Landed, LandingMemory, Projection, SPIKE, mean_with, with_spikes};
 use crate::hold::rounding::{squares_of_field, squares_of_rounding};
-use crate::numbers::blocks::{Block, Blocks, LENGTH};
+use crate::numbers::blocks::{Block, Blocks};
 use crate::numbers::larger::Larger;
 use crate::numbers::linear::not_finite;
 use crate::numbers::scalar::Scalar;
 use crate::stages::dense_output::DenseOutput;
+use crate::stages::series_step::{SeriesRows, change_in_lists};
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
 
@@ -121,21 +122,6 @@ impl<'s> FlatProjector<'s> {
         self.resolve(begin, &variances, &switching, h, x);
     }
 
-    /// Projects the state `x` that a step of size `h` from `begin` ended at with this error.
-    pub(crate) fn land(&mut self, begin: &Blocks, error: &dyn Fn(usize) -> Block, h: f64, x: &mut Blocks) {
-        self.landing.end.copy(x);
-        self.find_squares(error, &x.clone(), h);
-        let mean = running_mean(&self.mean, &self.squares);
-        self.landing.variances = spikes(&self.mean, &self.squares);
-        self.mean = mean;
-        self.find_noise(h);
-        let is_held = self.move_landing(x);
-        if !(is_held && self.is_within(MOST)) {
-            let variances = self.landing.variances.clone();
-            self.resolve(begin, &variances, &variances, h, x);
-        }
-    }
-
     /// Puts R after a step of size `h` into its place.
     fn find_noise(&mut self, h: f64) {
         self.noise_in_step = self.noise_of(h);
@@ -244,8 +230,27 @@ impl Land for FlatProjector<'_> {
         Blocks::from_fn(polynomial.len(), |i| polynomial[i].at(time)[0])
     }
 
-    fn land_alike(&mut self, begin: &Blocks, h: f64, x: &mut Blocks) {
-        self.land(begin, &|_| [1.0; LENGTH], h, x);
+    fn change(facts: &'static SystemFacts, series: &SeriesRows, h: f64) -> Blocks {
+        change_in_lists(series.order(), facts.state.len(), |n| series.row(n), h)
+    }
+
+    fn of_series(facts: &'static SystemFacts, series: &SeriesRows, from: f64, after: f64, h: f64) -> Self::Polynomial {
+        let coefficients = |i: usize| (0..=series.order()).map(move |n| [series.row(n)[i]]);
+        (0..facts.state.len()).map(|i| DenseOutput::of_series(coefficients(i), from, after, h)).collect()
+    }
+
+    fn land(&mut self, begin: &Blocks, error: &Blocks, h: f64, x: &mut Blocks) {
+        self.landing.end.copy(x);
+        self.find_squares(&|block| error.blocks()[block], &x.clone(), h);
+        let mean = running_mean(&self.mean, &self.squares);
+        self.landing.variances = spikes(&self.mean, &self.squares);
+        self.mean = mean;
+        self.find_noise(h);
+        let is_held = self.move_landing(x);
+        if !(is_held && self.is_within(MOST)) {
+            let variances = self.landing.variances.clone();
+            self.resolve(begin, &variances, &variances, h, x);
+        }
     }
 
     fn project_within(&self, x: &mut Blocks) {

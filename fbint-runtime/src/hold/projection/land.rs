@@ -1,14 +1,16 @@
 //! A projector with the end of its last step: of states in vectors of a fixed length, or in lists.
 
 use super::{Landing, Omission, Projector};
+use crate::numbers::entries::{Entries, Numbers};
 use crate::numbers::linear::{filled, from_slice};
 use crate::stages::dense_output::DenseOutput;
+use crate::stages::series_step::{SeriesRows, change};
 use crate::system::{FeedbackSystem, SystemFacts, Vector};
 
 /// A projector that knows the end of the last step; its states and their polynomials.
 pub(crate) trait Land {
     /// A state.
-    type State: Clone;
+    type State: Numbers;
     /// A step as a polynomial in time.
     type Polynomial: Clone;
 
@@ -23,8 +25,17 @@ pub(crate) trait Land {
     /// The state on a polynomial at a time.
     fn at(polynomial: &Self::Polynomial, time: f64) -> Self::State;
 
+    /// The change of a state in a step of size `h` by the coefficients of a series, which are in a list one after the other.
+    fn change(facts: &'static SystemFacts, series: &SeriesRows, h: f64) -> Self::State;
+    /// The series as a polynomial of degree 7: see [`DenseOutput::of_series`].
+    fn of_series(facts: &'static SystemFacts, series: &SeriesRows, from: f64, after: f64, h: f64) -> Self::Polynomial;
+
+    /// Projects the end of a step with this error.
+    fn land(&mut self, begin: &Self::State, error: &Self::State, h: f64, x: &mut Self::State);
     /// Projects the end of a step whose error no estimate knows: every entry counts alike.
-    fn land_alike(&mut self, begin: &Self::State, h: f64, x: &mut Self::State);
+    fn land_alike(&mut self, begin: &Self::State, h: f64, x: &mut Self::State) {
+        self.land(begin, &begin.like(|_| 1.0), h, x);
+    }
     /// Projects a state within the last step, if that is in proportion and brings the integrals closer, and remembers nothing of that.
     fn project_within(&self, x: &mut Self::State);
     /// Forgets the steps so far, where the field jumps.
@@ -101,8 +112,19 @@ impl<S: FeedbackSystem> Land for Lander<S> {
         polynomial.at(time)
     }
 
-    fn land_alike(&mut self, begin: &Vector<S>, h: f64, x: &mut Vector<S>) {
-        self.projector.land(begin, &filled(1.0), h, x, &mut self.landing);
+    #[inline(always)]
+    fn change(facts: &'static SystemFacts, series: &SeriesRows, h: f64) -> Vector<S> {
+        let zeros = filled(0.0);
+        let row = |n| Vector::<S>::of_slice(series.row(n)).unwrap_or(&zeros);
+        change(series.order(), facts.known::<S>().state.len(), row, h)
+    }
+
+    fn of_series(_: &'static SystemFacts, series: &SeriesRows, from: f64, after: f64, h: f64) -> Self::Polynomial {
+        DenseOutput::of_series((0..=series.order()).map(|n| from_slice(series.row(n))), from, after, h)
+    }
+
+    fn land(&mut self, begin: &Vector<S>, error: &Vector<S>, h: f64, x: &mut Vector<S>) {
+        self.projector.land(begin, error, h, x, &mut self.landing);
     }
 
     fn project_within(&self, x: &mut Vector<S>) {
