@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use fbint_runtime::{DynamicalSystem, Error, Projection, Snapshot, StateEntry, StateRole, SystemFacts};
+use fbint_runtime::{
+    DynamicalSystem, Error, GaussStages, Method, Projection, Snapshot, StateEntry, StateRole, SystemFacts,
+};
 
 use crate::drawing::Drawing;
 use crate::flat_model::FlatModel;
@@ -51,7 +53,17 @@ pub trait AnyModel: Send {
         Ok(None)
     }
     /// The methods other than explicit Runge-Kutta that apply to the system: implicit and geometric ones.
-    fn further_methods(&self) -> Vec<Scheme>;
+    fn further_methods(&self) -> Vec<Scheme> {
+        let (facts, model) = (self.facts(), self.flat());
+        let has_series = !facts.has_laws() && model.functions().series().is_ok();
+        let gauss = [GaussStages::Two, GaussStages::Four, GaussStages::Eight];
+        let implicit =
+            facts.has_jacobian.then_some(Scheme::RODAS5P).into_iter().chain(has_series.then_some(Scheme::TAYLOR));
+        let general =
+            gauss.map(|stages| Method::Gauss { stages, h: 1.0 }).into_iter().chain(Method::map_of(facts, 1.0));
+        let own = model.geometric_methods().into_iter().map(|(scheme, _)| scheme);
+        implicit.chain(general.map(Scheme::of)).chain(own).collect()
+    }
     /// Integrates with steps that are given.
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error>;
     /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done and may

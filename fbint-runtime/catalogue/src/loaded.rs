@@ -4,8 +4,7 @@ use std::ops::{ControlFlow, Deref};
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, Dual, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem,
-    Gains, GaussStages, Method, OneStep, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet, SystemFacts,
-    Vector,
+    Gains, Method, OneStep, PreparedSystem, Simulation, Snapshot, SystemFacts, Vector,
 };
 
 use crate::any_model::{AnyModel, Continuation, Observer, Visit};
@@ -15,7 +14,6 @@ use crate::flat_model::FlatModel;
 use crate::inputs::Inputs;
 use crate::plan::{ConstantGains, Crossing, Feedback, LaneGains, Member, Plan, Steps};
 use crate::results::{EnsembleRun, Run, Sample, result};
-use crate::scheme::Scheme;
 use crate::vectors::{MOST_ENTRIES, is_in_lanes, uniform, vector, with_zeros};
 
 /// The most entries of states by whose collocation it pays to run members in lanes: the stages of longer ones leave the cache.
@@ -180,15 +178,6 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
         Ok(run.map(|mut run| -> Continuation { Box::new(move |until, has_jumped| run.advance(until, has_jumped)) }))
     }
 
-    fn further_methods(&self) -> Vec<Scheme> {
-        let general = if StormerVerlet::new(&self.system).is_ok() {
-            Some(Scheme::STORMER_VERLET)
-        } else {
-            Rattle::new(&self.system).is_ok().then_some(Scheme::RATTLE)
-        };
-        further_methods(self.system.flat(), general)
-    }
-
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         // Boxed, so that nothing is compiled for the type of the field, which these steps do not call.
         let simulation = undriven(self.eventful(start)?, &Feedback::None);
@@ -267,17 +256,6 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
     fn flat(&self) -> &dyn FlatModel {
         self.system.flat()
     }
-}
-
-/// The methods of a model other than explicit Runge-Kutta: general ones, and its own.
-fn further_methods(model: &dyn FlatModel, general: Option<Scheme>) -> Vec<Scheme> {
-    let own = model.geometric_methods().into_iter().map(|(scheme, _)| scheme);
-    let rodas5p = model.facts().has_jacobian.then_some(Scheme::RODAS5P);
-    let has_series = !model.facts().has_laws() && model.functions().series().is_ok();
-    let taylor = has_series.then_some(Scheme::TAYLOR);
-    let gauss = [GaussStages::Two, GaussStages::Four, GaussStages::Eight]
-        .map(|stages| Scheme::of(Method::Gauss { stages, h: 1.0 }));
-    rodas5p.into_iter().chain(taylor).chain(gauss).chain(general).chain(own).collect()
 }
 
 /// Returns `true` if members of ensembles of a model run one by one.

@@ -14,7 +14,6 @@ use crate::flat_system::FlatPrepared;
 use crate::inputs::Inputs;
 use crate::plan::{Crossing, Feedback, Member, Plan, Steps};
 use crate::results::{EnsembleRun, Run, Sample, result};
-use crate::scheme::Scheme;
 
 /// A model on slices, with its parameters.
 pub(super) struct Long {
@@ -59,17 +58,14 @@ fn parameters(model: &dyn FlatModel) -> Vec<f64> {
 
 impl Feedback {
     /// These gains on slices.
-    fn flat(&self, facts: &SystemFacts) -> Result<FlatGains, Error> {
-        Ok(match self {
+    fn flat(&self) -> FlatGains {
+        match self {
             Self::None => FlatGains::None,
             Self::Uniform(gain) => FlatGains::Uniform(*gain),
             Self::Diagonal(gains) => FlatGains::Diagonal(gains.clone()),
             Self::Relaxation(tau) => FlatGains::Relaxation(*tau),
-            Self::BaeChang(_) => {
-                let reason = "they are made for states of at most 192 entries: choose a relaxation";
-                return Err(Error::NotApplicable { method: "a feedback with such gains", system: facts.name, reason });
-            }
-        })
+            Self::BaeChang(h) => FlatGains::BaeChang(*h),
+        }
     }
 }
 
@@ -90,7 +86,7 @@ impl<'m> Ingredients<'m> {
     /// The simulation with the events and inputs of the model, and these gains.
     fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<FlatSimulation<'_>, Error> {
         let facts = self.model.facts();
-        let mut simulation = FlatSimulation::new(&self.system, &self.parameters, start)?.gains(feedback.flat(facts)?);
+        let mut simulation = FlatSimulation::new(&self.system, &self.parameters, start)?.gains(feedback.flat());
         if !facts.events.is_empty() {
             simulation = simulation.declared_events(|state, inputs| self.model.events_at(state, inputs));
         }
@@ -176,10 +172,6 @@ impl AnyModel for Long {
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
         let plan = Plan { is_audited: false, ..plan.clone() };
         self.run(start, &plan, None, &mut |_| ControlFlow::Continue(())).map(|run| run.state)
-    }
-
-    fn further_methods(&self) -> Vec<Scheme> {
-        self.model.geometric_methods().into_iter().map(|(scheme, _)| scheme).collect()
     }
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {

@@ -210,7 +210,7 @@ impl Steps<'_> {
 }
 
 /// The gains of a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feedback {
     /// The derived field alone.

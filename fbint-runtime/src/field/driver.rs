@@ -24,7 +24,7 @@ use crate::numbers::linear::{filled, from_slice};
 use crate::numbers::linear::{is_finite, not_finite};
 #[cfg(feature = "std")]
 use crate::system::taylor::Series;
-use crate::system::{DrivenSystem, StateEntry, Vector};
+use crate::system::{DrivenSystem, StateEntry, SystemFacts, Vector};
 
 /// A source of the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
 pub trait Signal<S: DrivenSystem> {
@@ -66,6 +66,14 @@ impl<S: DrivenSystem, F: Fn(f64, &S::State) -> S::Input> Signal<S> for F {
     }
 }
 
+/// How far from a state a signal is evaluated for its derivative by an entry.
+pub(crate) fn distance_of_signals(facts: &SystemFacts, x: &[f64], entry: usize) -> f64 {
+    // A time may be large where inputs change quickly.
+    let size = if facts.clock == Some(entry) { 0.0 } else { size_of_variable(facts.state, x, entry) };
+    // Nothing says how large a variable is that is 0 as a whole.
+    DIFFERENCE * if size > 0.0 { size } else { 1.0 }
+}
+
 /// A field whose inputs a [`Signal`] gives.
 #[derive(Debug)]
 pub struct Driven<S, F, I> {
@@ -88,21 +96,14 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
 
     /// The derivative of the inputs by an entry of the state, which may be the time.
     fn slope(&self, x: &Vector<S>, entry: usize) -> S::Inputs<f64> {
-        // A time may be large where inputs change quickly.
         let facts = self.field.facts();
-        let size = if facts.clock == Some(entry) {
-            0.0
-        } else {
-            size_of_variable(facts.state, facts.of_state::<S, _>(x), entry)
-        };
-        // Nothing says how large a variable is that is 0 as a whole.
-        let size = if size > 0.0 { size } else { 1.0 };
+        let distance = distance_of_signals(facts, facts.of_state::<S, _>(x), entry);
         let moved = |change: f64| {
             let mut moved = *x;
             moved[entry] += change;
             moved
         };
-        let [below, above] = [moved(-DIFFERENCE * size), moved(DIFFERENCE * size)];
+        let [below, above] = [moved(-distance), moved(distance)];
         let (inputs, distance) = ([self.input(&below), self.input(&above)], above[entry] - below[entry]);
         Entries::from_fn(|i| (inputs[1][i] - inputs[0][i]) / distance)
     }

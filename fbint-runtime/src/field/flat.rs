@@ -4,13 +4,14 @@ use core::cell::{Cell, RefCell};
 
 use crate::error::failure::UndefinedInput;
 use crate::error::{Error, positive};
+use crate::field::driver::distance_of_signals;
 use crate::field::laws::{DIFFERENCE, Laws};
 use crate::field::policy::{POWER_ITERATIONS, TINY};
-use crate::field::sides::{CANCELLED, Side, solve_weights};
+use crate::field::sides::{Side, solve_weights, without_rounding};
 use crate::field::{
     ALWAYS, Driver, GAINS_HAVE_NO_SERIES, INPUTS_HAVE_NO_SERIES, LAWS_ARE_SAMPLED, OTHER_INPUTS_THAN_LAWS,
 };
-use crate::hold::consistent_start::{check_flat_distinct, flat_targets, size_of_variable};
+use crate::hold::consistent_start::{check_flat_distinct, flat_targets};
 use crate::hold::rounding::LEAST_NOISE;
 use crate::numbers::blocks::{Blocks, LENGTH};
 use crate::numbers::four::FourLanes;
@@ -61,6 +62,8 @@ pub enum FlatGains {
     Diagonal(Vec<f64>),
     /// [`Gains::relaxation`](crate::Gains::relaxation) with this time.
     Relaxation(f64),
+    /// [`Gains::bae_chang`](crate::Gains::bae_chang) for this step.
+    BaeChang(f64),
 }
 
 /// The field along which a system on slices is integrated.
@@ -94,6 +97,11 @@ enum FlatFeedback {
         variances: Blocks,
         noise: Blocks,
     },
+    /// Gains that follow from the largest eigenvalue of DF DF^T, and the normalisation of the integrals.
+    BaeChang {
+        h: f64,
+        normalisation: Vec<[f64; 3]>,
+    },
 }
 
 impl FlatFeedback {
@@ -109,6 +117,10 @@ impl FlatFeedback {
                 let variances = Blocks::from_fn(facts.state.len(), variance);
                 let noise = Blocks::from_fn(facts.integrals.len(), |_| LEAST_NOISE);
                 return Ok(Self::Relaxation { tau, variances, noise });
+            }
+            FlatGains::BaeChang(h) => {
+                let h = positive("the step of the gains", *h)?;
+                return Ok(Self::BaeChang { h, normalisation: system.normalisation() });
             }
             FlatGains::Uniform(value) if !(*value > 0.0 && value.is_finite()) => {
                 return Err(Error::UniformGain { value: *value });
@@ -229,6 +241,19 @@ impl<'a> FlatField<'a> {
                 self.system.vector_field_with(x, inputs, rates);
                 rates.iter_mut().zip(feedback).for_each(|(rate, feedback)| *rate -= feedback);
             }
+            FlatFeedback::BaeChang { h, normalisation } => {
+                let x_own = &x[..self.facts().state.len()];
+                let lambda = self.largest_decay_rate(x_own, &vec![1.0; normalisation.len()]);
+                let uniform = (h * (lambda + TINY)).recip();
+                let weigh = |forms: &mut [f64]| {
+                    for (form, ([factor, scale, offset], target)) in
+                        forms.iter_mut().zip(normalisation.iter().zip(&self.targets))
+                    {
+                        *form = factor * (uniform * (scale * (*form + offset) - target));
+                    }
+                };
+                self.system.feedback_field_with(x, inputs, &weigh, rates);
+            }
         }
     }
 
@@ -276,7 +301,7 @@ impl<'a> FlatField<'a> {
     /// Inputs change with the state by the chain rule; derivatives of a signal, and of a motion that slides, are central differences.
     pub(crate) fn jacobian(&self, x: &Blocks, add: &mut dyn FnMut(usize, usize, f64)) -> bool {
         let feedback = match &self.feedback {
-            FlatFeedback::Relaxation { .. } => return false,
+            FlatFeedback::Relaxation { .. } | FlatFeedback::BaeChang { .. } => return false,
             FlatFeedback::None => None,
             FlatFeedback::Constant { declared, .. } => Some([&declared[..], &self.targets]),
         };
@@ -310,10 +335,7 @@ impl<'a> FlatField<'a> {
             self.system.law_slopes_with(x.all(), inputs.all(), &mut slopes);
         } else if self.signal.is_some() {
             for entry in 0..states {
-                // A time may be large where inputs change quickly, and nothing says how large a variable is that is 0 as a whole.
-                let size = if facts.clock == Some(entry) { 0.0 } else { size_of_variable(facts.state, x.own(), entry) };
-                let size = if size > 0.0 { size } else { 1.0 };
-                let [below, above] = on_both_sides(x, entry, DIFFERENCE * size);
+                let [below, above] = on_both_sides(x, entry, distance_of_signals(facts, x.own(), entry));
                 let distance = above[entry] - below[entry];
                 let [below, above] = [below, above].map(|x| {
                     let mut inputs = inputs.clone();
@@ -361,11 +383,7 @@ impl<'a> FlatField<'a> {
                 *largest = largest.max((weight * jump).abs());
             }
         }
-        for (rate, largest) in rates.iter_mut().zip(largest) {
-            if rate.abs() < CANCELLED * largest {
-                *rate = 0.0;
-            }
-        }
+        rates.iter_mut().zip(largest).for_each(|(rate, largest)| *rate = without_rounding(*rate, largest));
         (rates, weights)
     }
 
@@ -438,7 +456,7 @@ impl<'a> FlatField<'a> {
     pub(crate) fn decay_rate(&self, x: &[f64]) -> f64 {
         match &self.feedback {
             FlatFeedback::None => 0.0,
-            FlatFeedback::Relaxation { tau, .. } => tau.recip(),
+            FlatFeedback::Relaxation { tau: time, .. } | FlatFeedback::BaeChang { h: time, .. } => time.recip(),
             FlatFeedback::Constant { declared, .. } => self.largest_decay_rate(x, declared),
         }
     }

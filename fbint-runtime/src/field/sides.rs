@@ -65,7 +65,12 @@ const MOST: usize = 6;
 
 /// The part of its largest term below which a rate is the rounding of a cancellation: a body at rest has none. Error control would compare
 /// such a rate with the size that it makes itself, and would find no step short enough.
-pub(crate) const CANCELLED: f64 = 64.0 * f64::EPSILON;
+const CANCELLED: f64 = 64.0 * f64::EPSILON;
+
+/// A rate whose largest term has this size, or 0 where it is rounding.
+pub(crate) fn without_rounding(rate: f64, largest: f64) -> f64 {
+    if rate.abs() < CANCELLED * largest { 0.0 } else { rate }
+}
 
 /// The switches along which a field slides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,8 +147,7 @@ impl Sliding {
         let rates = (0..self.count).fold(base, |rates, column| sum(&rates, weights[column], &jumps[column]));
         let term = |column: usize, entry: usize| (weights[column] * jumps[column][entry]).abs();
         let largest = |entry| (0..self.count).map(|column| term(column, entry)).fold(base[entry].abs(), f64::max);
-        let is_cancelled = |entry: usize| rates[entry].abs() < CANCELLED * largest(entry);
-        (Entries::from_fn(|entry| if is_cancelled(entry) { 0.0 } else { rates[entry] }), weights)
+        (Entries::from_fn(|entry| without_rounding(rates[entry], largest(entry))), weights)
     }
 
     /// The rates.

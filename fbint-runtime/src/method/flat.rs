@@ -18,7 +18,7 @@ use crate::stages::dense_output::DenseOutput;
 use crate::stages::rodas5p::{self, StepMatrix};
 use crate::stages::step_size::REST;
 use crate::stages::tableau::{EULER, ErrorEstimate, HEUN, MIDPOINT, Pair, RK4, Tableau, advanced, combined, extended};
-use crate::stages::tolerance::{FlatScale, Tolerance, flat_largest, flat_nudged, mean_square, norm};
+use crate::stages::tolerance::{FlatScale, Tolerance, largest_of_variables, mean_square, norm, nudged};
 use crate::system::{StateEntry, SystemFacts};
 
 /// The most stages of a method with a fixed step.
@@ -336,7 +336,7 @@ impl<const STAGES: usize> Attempts for FlatIntegrator<'_, STAGES> {
         let entries = (state.len(), facts.clock);
         match self.scale.by_size() {
             Some((rtol, [sizes, _])) => {
-                let of_rates = flat_largest(&rates, continues(facts));
+                let of_rates = largest_of_variables(&rates, continues(facts));
                 let measure = Measure::Sizes { rtol, sizes: sizes.own(), of_rates: of_rates.own() };
                 step_start.first_size(&measure, entries, remaining, &mut change)
             }
@@ -405,7 +405,7 @@ impl<const STAGES: usize> Attempts for FlatIntegrator<'_, STAGES> {
         let clock = self.facts.clock;
         let at_state = self.stages.iter().flat_map(|stages| stages[0]).take(self.state.len());
         let at_state = Blocks::of(&at_state.collect::<Vec<f64>>());
-        let near = flat_nudged(&self.state, clock, self.progress.steps + self.progress.rejected);
+        let near = nudged(&self.state, clock, self.progress.steps + self.progress.rejected);
         self.field.value(near.all(), self.rates.all_mut());
         self.progress.evaluations += 1;
         let (places, at_rest) = ([&self.state, &at_state, next], self.progress.limits.at_rest);

@@ -12,49 +12,80 @@
 
 mod coefficients;
 mod collocation;
-mod slices;
+
+use std::cell::RefCell;
 
 pub(crate) use self::coefficients::Coefficients;
 pub(crate) use self::collocation::Collocation;
-pub(crate) use self::slices::FlatGauss;
 use crate::error::failure::StepFailure;
+use crate::field::flat::FlatField;
 use crate::field::{Field, StageRates};
-use crate::hold::projection::Lander;
+use crate::hold::projection::Land;
+use crate::hold::projection::flat::FlatProjector;
 use crate::method::advance::Advance;
+use crate::method::flat::continues;
+use crate::numbers::blocks::Blocks;
 use crate::numbers::entries::Entries;
-use crate::numbers::linear::from_slice;
-use crate::system::{FeedbackSystem, Vector};
 
 /// Steps by collocation along a field.
-pub(crate) struct GaussMethod<'f, F> {
-    field: &'f F,
-    rates: Box<StageRates<'f>>,
+pub(crate) struct GaussMethod<'f, L: Land> {
+    /// The field in the stages, in a state, and the largest rate of decay of its feedback there.
+    stage_rates: Box<StageRates<'f>>,
+    rates: Box<dyn Fn(&L::State) -> L::State + 'f>,
+    decay_rate: Box<dyn Fn(&L::State) -> f64 + 'f>,
     collocation: Collocation,
 }
 
-impl<'f, F: Field> GaussMethod<'f, F> {
-    pub(crate) fn new(field: &'f F, coefficients: Coefficients, h: f64, x: &F::Vector) -> Self {
+impl<'f, L: Land> GaussMethod<'f, L> {
+    pub(crate) fn new<F: Field<Vector = L::State>>(
+        field: &'f F,
+        coefficients: Coefficients,
+        h: f64,
+        x: &F::Vector,
+    ) -> Self {
         let one_by_one =
             || Box::new(|stages: &[f64], rates: &mut [f64], count| one_by_one(field, stages, rates, count));
         #[cfg(feature = "lanes")]
-        let rates = field.in_lanes(coefficients.stages()).unwrap_or_else(|| one_by_one());
+        let stage_rates = field.in_lanes(coefficients.stages()).unwrap_or_else(|| one_by_one());
         #[cfg(not(feature = "lanes"))]
-        let rates = one_by_one();
+        let stage_rates = one_by_one();
         let continues = |entry| field.continues_variable(entry);
-        let mut collocation = Collocation::new(coefficients, h, own(field, x), continues, field.clock());
-        collocation.learn_velocities(field.coordinates(), |x| field.value(&from_slice(x)).as_ref().to_vec());
-        Self { field, rates, collocation }
+        let x = &x.as_ref()[..field.dimension()];
+        let mut collocation = Collocation::new(coefficients, h, x, continues, field.clock());
+        collocation.learn_velocities(field.coordinates(), |x| field.value(&L::state(x)).as_ref().to_vec());
+        Self {
+            stage_rates,
+            rates: Box::new(|x| field.value(x)),
+            decay_rate: Box::new(|x| field.decay_rate(x)),
+            collocation,
+        }
     }
 }
 
-/// The entries that a state of the field has in a vector.
-fn own<'x, F: Field>(field: &F, x: &'x F::Vector) -> &'x [f64] {
-    &x.as_ref()[..field.dimension()]
-}
-
-/// The same, to be changed.
-fn own_mut<'x, F: Field>(field: &F, x: &'x mut F::Vector) -> &'x mut [f64] {
-    &mut x.as_mut()[..field.dimension()]
+impl<'f> GaussMethod<'f, FlatProjector<'f>> {
+    /// Along a field on slices.
+    pub(crate) fn on_slices(field: &'f FlatField<'f>, coefficients: Coefficients, h: f64, x: &[f64]) -> Self {
+        let facts = field.facts();
+        let mut collocation = Collocation::new(coefficients, h, x, continues(facts), facts.clock);
+        collocation.learn_velocities(field.coordinates(), |x| field.rates(&Blocks::of(x)).own().to_vec());
+        // A state and its rates.
+        let memory = RefCell::new([Blocks::zeros(x.len()), Blocks::zeros(x.len())]);
+        let stage_rates = move |stages: &[f64], rates: &mut [f64], count: usize| {
+            let [point, at_point] = &mut *memory.borrow_mut();
+            for i in 0..count {
+                point.fill_with(|entry| stages[entry * count + i]);
+                field.value(point.all(), at_point.all_mut());
+                let places = rates.iter_mut().skip(i).step_by(count);
+                places.zip(at_point.own()).for_each(|(place, rate)| *place = *rate);
+            }
+        };
+        Self {
+            stage_rates: Box::new(stage_rates),
+            rates: Box::new(|x| field.rates(x)),
+            decay_rate: Box::new(|x| field.decay_rate(x.own())),
+            collocation,
+        }
+    }
 }
 
 /// The field in one stage after the other.
@@ -68,33 +99,35 @@ fn one_by_one<F: Field>(field: &F, stages: &[f64], rates: &mut [f64], count: usi
     }
 }
 
-impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<Lander<S>> for GaussMethod<'_, F> {
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        self.collocation.step(&*self.rates, own_mut(self.field, x), h)
+impl<L: Land> Advance<L> for GaussMethod<'_, L> {
+    fn step(&mut self, x: &mut L::State, h: f64) -> Result<(), StepFailure> {
+        let entries = self.collocation.entries();
+        self.collocation.step(&*self.stage_rates, &mut x.as_mut()[..entries], h)
     }
 
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        let mut alone = self.collocation.anew(own(self.field, x));
-        let end = alone.step(&*self.rates, own_mut(self.field, x), h);
+    fn step_alone(&mut self, x: &mut L::State, h: f64) -> Result<(), StepFailure> {
+        let x = &mut x.as_mut()[..self.collocation.entries()];
+        let mut alone = self.collocation.anew(x);
+        let end = alone.step(&*self.stage_rates, x, h);
         self.collocation.evaluations = alone.evaluations;
         end
     }
 
-    fn rates(&self, x: &Vector<S>) -> Vector<S> {
-        self.field.value(x)
+    fn rates(&self, x: &L::State) -> L::State {
+        (self.rates)(x)
     }
 
-    fn between(&self, begin: &Vector<S>, fraction: f64) -> Option<Vector<S>> {
-        let state = self.collocation.between(own(self.field, begin), fraction)?;
-        Some(from_slice(&state))
+    fn between(&self, begin: &L::State, fraction: f64) -> Option<L::State> {
+        let begin = &begin.as_ref()[..self.collocation.entries()];
+        self.collocation.between(begin, fraction).map(|state| L::state(&state))
     }
 
     fn evaluations(&self) -> u64 {
         self.collocation.evaluations
     }
 
-    fn decay_rate(&self, x: &Vector<S>) -> f64 {
-        self.field.decay_rate(x)
+    fn decay_rate(&self, x: &L::State) -> f64 {
+        (self.decay_rate)(x)
     }
 
     fn begin_anew(&mut self) {
@@ -105,8 +138,8 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<Lander<S>> for Gau
         Some(self.collocation.carried())
     }
 
-    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
-        self.collocation = self.collocation.anew(own(self.field, x));
+    fn carry(&mut self, x: &L::State, carried: Option<&[Vec<f64>]>) {
+        self.collocation = self.collocation.anew(&x.as_ref()[..self.collocation.entries()]);
         carried.iter().for_each(|carried| self.collocation.carry(carried));
     }
 }

@@ -12,6 +12,8 @@ use derive_where::derive_where;
 use self::canonical::{Canonical, Constraints, Mechanics, conjugates};
 use crate::error::Error;
 #[cfg(feature = "std")]
+use crate::method::settings::Method;
+#[cfg(feature = "std")]
 use crate::numbers::blocks::Blocks;
 use crate::numbers::entries::Numbers;
 use crate::system::SystemFacts;
@@ -80,6 +82,16 @@ impl Map {
             Self::StormerVerlet => "Stormer-Verlet",
         };
         Error::NotApplicable { method, system: facts.name, reason: self.obstacle(facts).unwrap_or_default() }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Method {
+    /// The Stormer-Verlet method or RATTLE with steps of size `h`, if one of them applies to a system.
+    #[doc(hidden)]
+    pub fn map_of(facts: &SystemFacts, h: f64) -> Option<Self> {
+        let maps = [(Map::StormerVerlet, Self::StormerVerlet { h }), (Map::Rattle, Self::Rattle { h })];
+        maps.into_iter().find_map(|(map, method)| map.obstacle(facts).is_none().then_some(method))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::hold::projection::flat::FlatProjector;
 use crate::hold::projection::{Hold, Land, Projection};
 use crate::method::error_control::Progress;
 use crate::method::flat::{FlatExplicit, FlatGeometric, FlatIntegrator};
-use crate::method::gauss::{Coefficients, FlatGauss};
+use crate::method::gauss::{Coefficients, GaussMethod};
 use crate::method::geometric::{FlatMap, Map, OneStep};
 use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::numbers::blocks::Blocks;
@@ -290,7 +290,7 @@ impl Stepping {
                 }
             }
             Self::Gauss { stages, h } => {
-                let steps = FlatGauss::new(field, Coefficients::of_stages(stages), h, start);
+                let steps = GaussMethod::on_slices(field, Coefficients::of_stages(stages), h, start);
                 Box::new(FixedSteps::new(steps, time, state, ends))
             }
             Self::Rodas5P { tolerances: (rtol, atol) } => {

@@ -3,7 +3,7 @@
 use crate::error::{Error, positive};
 #[cfg(feature = "std")]
 use crate::numbers::blocks::Blocks;
-use crate::numbers::entries::Entries;
+use crate::numbers::entries::{Entries, Numbers};
 #[cfg(feature = "ensemble")]
 use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::larger::Larger;
@@ -293,8 +293,8 @@ impl<V: Entries<f64>> ErrorScale<V> {
 
 /// The largest entry of the variable that each entry of a state belongs to.
 #[inline]
-pub(crate) fn largest_of_variables<V: Entries<T>, T: Larger>(x: &V, continues: impl Fn(usize) -> bool) -> V {
-    let mut sizes = *x;
+pub(crate) fn largest_of_variables<V: Clone + AsMut<[T]>, T: Larger>(x: &V, continues: impl Fn(usize) -> bool) -> V {
+    let mut sizes = x.clone();
     spread_largest(sizes.as_mut(), continues);
     sizes
 }
@@ -320,8 +320,9 @@ pub(crate) fn spread_largest<T: Larger>(entries: &mut [T], continues: impl Fn(us
 }
 
 /// A state with every entry but the time changed by a few roundings. Each number of attempts gives other ones.
-pub(crate) fn nudged<V: Entries<f64>>(state: &V, clock: Option<usize>, attempts: u64) -> V {
-    V::from_fn(|i| nudged_entry(state[i], i, clock, attempts))
+pub(crate) fn nudged<V: Numbers>(state: &V, clock: Option<usize>, attempts: u64) -> V {
+    let entries = state.as_ref();
+    state.like(|i| nudged_entry(entries[i], i, clock, attempts))
 }
 
 pub(crate) fn nudged_entry(entry: f64, i: usize, clock: Option<usize>, attempts: u64) -> f64 {
@@ -365,7 +366,9 @@ impl FlatScale {
         let Tolerance { rtol, atol } = *tolerance;
         match atol {
             Some(atol) => Self { rtol, atol: Blocks::from_fn(start.len(), |_| atol), roundings: None },
-            None => Self { rtol, atol: flat_largest(start, continues), roundings: Some(Blocks::zeros(start.len())) },
+            None => {
+                Self { rtol, atol: largest_of_variables(start, continues), roundings: Some(Blocks::zeros(start.len())) }
+            }
         }
     }
 
@@ -414,7 +417,7 @@ impl FlatScale {
     ) {
         let Some(roundings) = &mut self.roundings else { return };
         measure(roundings.own_mut(), near.own(), rates.own());
-        let [at_state, reached] = [state, next].map(|at| flat_largest(at, &continues));
+        let [at_state, reached] = [state, next].map(|at| largest_of_variables(at, &continues));
         let of_variables = [at_state.own(), reached.own()];
         estimate(self.atol.own_mut(), of_variables, rates.own(), (h, at_rest), |entry| clock == Some(entry));
     }
@@ -424,18 +427,4 @@ impl FlatScale {
         let atol = if self.roundings.is_some() { self.rtol * self.atol[i] } else { self.atol[i] };
         atol + self.rtol * x[i].abs()
     }
-}
-
-/// [`nudged`] of a list.
-#[cfg(feature = "std")]
-pub(crate) fn flat_nudged(state: &Blocks, clock: Option<usize>, attempts: u64) -> Blocks {
-    Blocks::from_fn(state.len(), |i| nudged_entry(state[i], i, clock, attempts))
-}
-
-/// [`largest_of_variables`] of a list.
-#[cfg(feature = "std")]
-pub(crate) fn flat_largest(x: &Blocks, continues: impl Fn(usize) -> bool) -> Blocks {
-    let mut sizes = x.clone();
-    spread_largest(sizes.own_mut(), continues);
-    sizes
 }

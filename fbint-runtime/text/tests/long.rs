@@ -363,6 +363,7 @@ fn slices_give_the_bits_of_vectors() {
             let model = model.clone();
             (entry(Arc::new(move || Box::new(model.clone()))).load)()
         });
+        assert_eq!(in_vectors.further_methods(), on_slices.further_methods());
         for &method in methods {
             for (projection, feedback) in [
                 (Some(Projection::UNCHOSEN), Feedback::None),
@@ -370,9 +371,15 @@ fn slices_give_the_bits_of_vectors() {
                 (Some(two.onto_balance()), Feedback::None),
                 (None, Feedback::Uniform(0.7)),
                 (Some(Projection::default()), Feedback::Relaxation(0.5)),
+                (None, Feedback::BaeChang(0.01)),
             ] {
-                let is_a_map = matches!(method, Method::StormerVerlet { .. } | Method::Rattle { .. });
-                if is_a_map && !matches!(feedback, Feedback::None) {
+                // Maps take no feedback, and gains of Bae and Chang are for Euler's method.
+                let is_meant = match (method, &feedback) {
+                    (Method::StormerVerlet { .. } | Method::Rattle { .. }, feedback) => *feedback == Feedback::None,
+                    (method, Feedback::BaeChang(_)) => matches!(method, Method::Euler { .. } | Method::Rodas5P { .. }),
+                    _ => true,
+                };
+                if !is_meant {
                     continue;
                 }
                 let mut plan = Plan::new(Settings { projection, ..Settings::new(method, 3.0) }, feedback);

@@ -199,6 +199,11 @@ impl Collocation {
         self.coordinates = coordinates;
     }
 
+    /// The number of entries of a state.
+    pub(super) fn entries(&self) -> usize {
+        self.end.len()
+    }
+
     /// The number of stages.
     pub(crate) fn count(&self) -> usize {
         self.coefficients.stages()
