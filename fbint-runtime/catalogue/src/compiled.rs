@@ -8,7 +8,6 @@ use fbint_runtime::{
     MediumLanes, NarrowLanes, OneStep, PreparedSystem, Scalar, SeriesShape, SystemFacts, TaylorFunctions, Vector,
 };
 
-use crate::controller::{Controller, LoadedSystem};
 use crate::drawing::Drawing;
 use crate::flat_model::{FlatGeometricMethod, FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
@@ -72,16 +71,6 @@ impl<S: Model + GeneratedSystem> FlatModel for S {
     fn geometric_methods(&self) -> Vec<FlatGeometricMethod> {
         let flat = |(scheme, map)| -> FlatGeometricMethod { (scheme, Box::new(SliceMap(map))) };
         Model::geometric_methods(self).into_iter().map(flat).collect()
-    }
-}
-
-impl<S: Model + GeneratedSystem> LoadedSystem for S {
-    fn flat(&self) -> &dyn FlatModel {
-        self
-    }
-
-    fn controller(&self) -> Option<Controller<S>> {
-        Model::input(self)
     }
 }
 

@@ -8,7 +8,7 @@ use fbint_runtime::{DrivenSystem, Entries, FeedbackSystem, Field, Gains, Prepare
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::inputs::Inputs;
 use crate::plan::Feedback;
-use crate::vectors::{fits, uniform, vector};
+use crate::vectors::{uniform, vector};
 
 /// A system that is integrated in its vectors, and is otherwise like any other model.
 pub(crate) trait LoadedSystem: FeedbackSystem + Sync {
@@ -16,10 +16,8 @@ pub(crate) trait LoadedSystem: FeedbackSystem + Sync {
     fn flat(&self) -> &dyn FlatModel;
     /// The source of its inputs.
     fn controller(&self) -> Option<Controller<Self>>;
-    /// The source of its inputs where some are given. Systems that are too long for other vectors have none.
-    fn controlled(&self, _inputs: &Inputs) -> Option<Controller<Self>> {
-        None
-    }
+    /// The source of its inputs where some are given.
+    fn controlled(&self, inputs: &Inputs) -> Option<Controller<Self>>;
 }
 
 /// A simulation of the system `S` whose gains are known only at run time.
@@ -86,8 +84,8 @@ impl<S: DrivenSystem, I: Signal<S> + Clone + Send + 'static> AnySignal<S> for I 
     }
 
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S> {
-        // Of a system that is run in longer vectors, this is not called, and not even compiled.
-        if const { matches!(S::KNOWN_FACTS, Some(facts) if fits(facts)) } {
+        // Of a system that was compiled, this is not called, and not even compiled.
+        if const { S::KNOWN_FACTS.is_some() } {
             return undriven(simulation, feedback);
         }
         with_gains!(simulation, feedback, boxed_for_inputs).input(self.clone()).boxed()

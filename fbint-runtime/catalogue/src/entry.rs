@@ -10,8 +10,7 @@ use crate::flat_model::{FlatModel, Make};
 use crate::loaded::Loaded;
 use crate::long::Long;
 use crate::model::{Declaration, Model, lower_case};
-use crate::padded::{self, Padded, Visitor};
-use crate::vectors::fits;
+use crate::padded::{Padded, Visitor, visit};
 
 /// A model with its name.
 #[derive(Clone)]
@@ -31,23 +30,15 @@ pub struct Entry {
 impl Entry {
     /// The entry of a model that was compiled with the program.
     pub fn of<S: Model + GeneratedSystem + Default>() -> Self {
-        // What is not called is not even compiled.
-        if const { fits(&S::FACTS) } {
-            let entry = Self::flat(Arc::new(|| Box::new(S::default())));
-            return Self { name: S::name(), declaration: S::declaration(), ..entry };
-        }
-        let make: fn() -> S = S::default;
-        let entry = Self::loaded(&S::FACTS, Arc::new(move || Box::new(Loaded::new(make))));
+        let entry = Self::flat(Arc::new(|| Box::new(S::default())));
         Self { name: S::name(), declaration: S::declaration(), ..entry }
     }
 
     /// The entry of the model that a function makes, with its default parameters; its name is the declared struct's in lower case.
     pub fn flat(make: Make<dyn FlatModel>) -> Self {
         let facts = make().facts();
-        if !fits(facts) {
-            return Self::on_slices(make);
-        }
-        Self::loaded(facts, Arc::new(move || padded::visit(make(), Load(&make))))
+        let load = move || visit(make(), Load(&make)).unwrap_or_else(|| Box::new(Long::new(Arc::clone(&make))));
+        Self::loaded(facts, Arc::new(load))
     }
 
     /// The entry of the model that a function makes, which runs on slices although vectors of a fixed length may be long enough: for tests

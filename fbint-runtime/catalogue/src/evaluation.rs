@@ -11,7 +11,6 @@ use crate::flat_model::FlatModel;
 use crate::flat_system::even;
 use crate::functions::{Given, ListFunction, MatrixFunction, Source};
 use crate::inputs::own_inputs;
-use crate::vectors::MOST_ENTRIES;
 
 /// A model with its parameters, and with the inputs that it has by itself or that are given.
 pub struct Evaluation<'m> {
@@ -210,7 +209,8 @@ impl<'m> Evaluation<'m> {
             0..=8 => self.follow::<8>(&x, &prepared, (method, h, steps)),
             9..=16 => self.follow::<16>(&x, &prepared, (method, h, steps)),
             17..=48 => self.follow::<48>(&x, &prepared, (method, h, steps)),
-            _ => self.follow::<MOST_ENTRIES>(&x, &prepared, (method, h, steps)),
+            49..=LONGEST => self.follow::<LONGEST>(&x, &prepared, (method, h, steps)),
+            _ => return refuse("its state has more than 192 entries"),
         };
         Ok(end.iter().map(|entry| (entry.value, entry.slope)).unzip())
     }
@@ -248,6 +248,9 @@ impl<'m> Evaluation<'m> {
         x[..start.len()].to_vec()
     }
 }
+
+/// The most entries of a state whose runs are differentiated.
+const LONGEST: usize = 192;
 
 /// Numbers with these slopes, or 0.
 fn duals(values: &[f64], slopes: &[f64]) -> Vec<Dual> {

@@ -214,6 +214,17 @@ impl FlatSystem for FlatPrepared {
         }
     }
 
+    fn momenta_at(&self, of_rates: bool, x: &[f64], list: &mut [f64]) {
+        let function = if of_rates { ListFunction::MomentumRates } else { ListFunction::MomentumState };
+        self.list(function, &self.given(x, &self.inputs), &no_law, list);
+    }
+
+    fn momenta_jacobian_at(&self, of_rates: bool, x: &[f64], rows: &mut [f64]) {
+        use MatrixFunction::{MomentumRatesJacobian, MomentumStateJacobian};
+        let function = if of_rates { MomentumRatesJacobian } else { MomentumStateJacobian };
+        self.doubles.matrix(function, &self.given(x, &self.inputs), rows, self.facts.state.len());
+    }
+
     fn zero_targets(&self) -> Vec<bool> {
         let mut targets = vec![false; self.facts.integrals.len()];
         self.functions.zero_targets(&mut targets);

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Deref};
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, Dual, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem,
-    Gains, Method, OneStep, PreparedSystem, Simulation, Snapshot, SystemFacts, Vector,
+    Gains, OneStep, PreparedSystem, Simulation, Snapshot, SystemFacts, Vector,
 };
 
 use crate::any_model::{AnyModel, Continuation, Observer, Visit};
@@ -14,10 +14,7 @@ use crate::flat_model::FlatModel;
 use crate::inputs::Inputs;
 use crate::plan::{ConstantGains, Crossing, Feedback, LaneGains, Member, Plan, Steps};
 use crate::results::{EnsembleRun, Run, Sample, result};
-use crate::vectors::{MOST_ENTRIES, is_in_lanes, uniform, vector, with_zeros};
-
-/// The most entries of states by whose collocation it pays to run members in lanes: the stages of longer ones leave the cache.
-const MOST_IN_COLLOCATION: usize = 48;
+use crate::vectors::{is_in_lanes, uniform, vector, with_zeros};
 
 /// A system with its parameters.
 pub(super) struct Loaded<S, M> {
@@ -92,10 +89,7 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
         plan: &Plan,
     ) -> Result<EnsembleRun, Error> {
         let ensemble = ensemble.boxed();
-        let facts = self.system.facts();
-        let pays = facts.state.len() <= MOST_IN_COLLOCATION || !matches!(plan.settings.method, Method::Gauss { .. });
-        // Code for lanes that would never be called is not even made.
-        let run = if const { <Vector<S> as Entries<f64>>::LEN <= MOST_ENTRIES } && is_in_lanes(facts) && pays {
+        let run = if is_in_lanes(self.system.facts()) {
             ensemble.run_flat(&plan.settings)?
         } else {
             ensemble.run_one_by_one_flat(&plan.settings)?

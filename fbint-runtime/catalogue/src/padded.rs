@@ -25,19 +25,19 @@ pub trait Visitor {
     fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) -> Self::Output;
 }
 
-/// The visitor's result for a model, in the shortest vectors that are long enough.
-pub fn visit<V: Visitor>(model: Box<dyn FlatModel>, visitor: V) -> V::Output {
+/// The visitor's result for a model, in the shortest vectors that are long enough, if there are any.
+pub fn visit<V: Visitor>(model: Box<dyn FlatModel>, visitor: V) -> Option<V::Output> {
     let facts = model.facts();
     let length = length(facts);
-    match facts.integrals.len() {
+    Some(match facts.integrals.len() {
         // A pendulum, a top or a cart.
         0..=8 if length <= 8 => visitor.visit::<8, 8>(Padded { model }),
         // A linkage, a rigid body or a chain of two links.
         0..=16 if length <= 16 => visitor.visit::<16, 16>(Padded { model }),
         // Several bodies, or a chain of a few links.
-        0..=24 if length <= 48 => visitor.visit::<48, 24>(Padded { model }),
-        _ => visitor.visit::<MOST_ENTRIES, MOST_INTEGRALS>(Padded { model }),
-    }
+        _ if fits(facts) => visitor.visit::<MOST_ENTRIES, MOST_INTEGRALS>(Padded { model }),
+        _ => return None,
+    })
 }
 
 /// A model in states of `N` entries and with `M` integrals. Entries beyond its own, and beyond its outputs and inputs, are 0.
@@ -47,7 +47,7 @@ pub struct Padded<const N: usize, const M: usize> {
 
 impl<const N: usize, const M: usize> Padded<N, M> {
     /// The model in vectors of these lengths, which must be long enough.
-    pub(crate) fn new(model: Box<dyn FlatModel>) -> Self {
+    pub fn new(model: Box<dyn FlatModel>) -> Self {
         Self { model }
     }
 }

@@ -3,9 +3,9 @@
 use fbint_runtime::{Diagonal, Entries, FeedbackSystem, Gains, SystemFacts};
 
 /// The most entries of a state, and as many inputs and outputs.
-pub const MOST_ENTRIES: usize = 192;
+pub const MOST_ENTRIES: usize = 48;
 /// The most integrals.
-pub const MOST_INTEGRALS: usize = 72;
+pub const MOST_INTEGRALS: usize = 24;
 /// The number of vectors that values of parameters alone may fill.
 pub(crate) const PREPARED: usize = 4;
 

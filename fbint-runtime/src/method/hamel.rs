@@ -10,22 +10,21 @@
 //! constant in the frame and the potential at most quadratic; everywhere else the error of the energy is bounded, O(h^2). So the frame
 //! is part of the method. For accuracy alone, the classical Runge-Kutta method is better by orders of magnitude at the same step.
 
+#[cfg(feature = "std")]
+mod steps;
+
 use derive_where::derive_where;
 
+#[cfg(feature = "std")]
+pub(crate) use self::steps::{HamelMethod, InLists, InVectors};
 use crate::error::Error;
 use crate::error::failure::{StepError, StepFailure};
-#[cfg(feature = "std")]
-use crate::hold::projection::Lander;
-#[cfg(feature = "std")]
-use crate::method::advance::Advance;
-use crate::numbers::entries::Entries;
-#[cfg(feature = "std")]
-use crate::numbers::linear::from_slice;
-use crate::numbers::linear::{Lu, difference, filled, largest, sum};
+use crate::numbers::entries::{Entries, Numbers};
+use crate::numbers::linear::{Lu, largest};
 use crate::stages::tolerance::{largest_of_variables, nudged};
-use crate::system::{FeedbackSystem, HamelFunctions, HamelSystem, PreparedSystem, StateEntry, StateRole, Vector};
 #[cfg(feature = "std")]
-use crate::system::{IntegralKind, SystemFacts};
+use crate::system::IntegralKind;
+use crate::system::{FeedbackSystem, HamelSystem, PreparedSystem, StateEntry, StateRole, SystemFacts, Vector};
 
 /// Newton's iterations that a step may take.
 const MOST_ITERATIONS: u32 = 50;
@@ -69,7 +68,7 @@ const PLACES: u32 = 8;
 #[derive_where(Clone, Debug)]
 pub struct DiscreteHamel<S: FeedbackSystem> {
     #[derive_where(skip)]
-    system: S::Prepared<f64>,
+    system: Direct<S>,
     time: f64,
     state: Vector<S>,
     carried: Carried<Vector<S>>,
@@ -77,7 +76,7 @@ pub struct DiscreteHamel<S: FeedbackSystem> {
 }
 
 /// The data carried from step to step in addition to the state: (q, p) = `node` - `excess`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Carried<V> {
     node: V,
     /// The excess that rounding added in the last additions to `node`.
@@ -124,8 +123,8 @@ impl<S: HamelSystem> DiscreteHamel<S> {
         {
             return Err(Error::Start { name: entry.name, value });
         }
-        let system = system.prepare();
-        let carried = Carried::at(&HamelFunctions::<S>::OF_SYSTEM, &system, &state);
+        let system = Direct(system.prepare());
+        let carried = Carried::at(&system, &state);
         Ok(Self { system, time: 0.0, state, carried, iterations: 0 })
     }
 
@@ -151,7 +150,7 @@ impl<S: HamelSystem> DiscreteHamel<S> {
     /// [`StepFailure::NotConverged`] if Newton's method does not converge, because the step is too long. The integrator stays where it
     /// was.
     pub fn step(&mut self, h: f64) -> Result<(), StepError<Vector<S>>> {
-        match advance(&HamelFunctions::<S>::OF_SYSTEM, &self.system, &self.state, &self.carried, h) {
+        match advance(&self.system, &self.state, &self.carried, h) {
             Ok(Advanced { state, carried, iterations }) => {
                 self.time += h;
                 (self.state, self.carried) = (state, carried);
@@ -163,24 +162,22 @@ impl<S: HamelSystem> DiscreteHamel<S> {
     }
 }
 
-impl<V: Entries<f64>> Carried<V> {
+impl<V: Numbers> Carried<V> {
     /// (q, p) in a state (q, xi).
-    fn at<S>(functions: &HamelFunctions<S>, system: &S::Prepared<f64>, state: &V) -> Self
-    where
-        S: FeedbackSystem<Vector<f64> = V>,
-    {
-        Self { node: (functions.momentum_state)(system, state), excess: filled(0.0) }
+    fn at<M: Momenta<State = V>>(system: &M, state: &V) -> Self {
+        Self { node: system.momentum_state(state), excess: state.like(|_| 0.0) }
     }
 
     /// The sum of z and a change, by Kahan's method.
     fn plus(&self, change: &V) -> Self {
-        let (mut node, mut excess) = (self.node, self.excess);
-        for i in 0..V::LEN {
-            let change = change[i] - self.excess[i];
-            node[i] = self.node[i] + change;
-            excess[i] = (node[i] - self.node[i]) - change;
+        let mut sum = self.clone();
+        let entries = sum.node.as_mut().iter_mut().zip(sum.excess.as_mut()).zip(change.as_ref());
+        for ((node, excess), change) in entries {
+            let (before, change) = (*node, change - *excess);
+            *node = before + change;
+            *excess = (*node - before) - change;
         }
-        Self { node, excess }
+        sum
     }
 }
 
@@ -191,53 +188,77 @@ struct Advanced<V> {
     iterations: u32,
 }
 
+/// A Lagrangian system with what its steps compute in: vectors of a fixed length, or lists.
+pub(crate) trait Momenta {
+    /// A number for each entry of the state.
+    type State: Numbers;
+    /// A row for each entry of the state.
+    type Rows: Clone + AsMut<[Self::State]>;
+
+    /// The facts about the system.
+    fn facts(&self) -> &'static SystemFacts;
+    /// The rates of the state.
+    fn rates(&self, x: &Self::State) -> Self::State;
+    /// [`HamelSystem::momentum_state`].
+    fn momentum_state(&self, x: &Self::State) -> Self::State;
+    /// [`HamelSystem::momentum_rates`].
+    fn momentum_rates(&self, x: &Self::State) -> Self::State;
+    /// The derivatives of [`momentum_state`](Self::momentum_state) minus `t` times those of [`momentum_rates`](Self::momentum_rates).
+    fn matrix(&self, x: &Self::State, t: f64) -> Self::Rows;
+}
+
 /// A step of size `h` from a state and what is carried there.
-fn advance<S: FeedbackSystem>(
-    functions: &HamelFunctions<S>,
-    system: &S::Prepared<f64>,
-    state: &Vector<S>,
-    carried: &Carried<Vector<S>>,
+fn advance<M: Momenta>(
+    system: &M,
+    state: &M::State,
+    carried: &Carried<M::State>,
     h: f64,
-) -> Result<Advanced<Vector<S>>, StepFailure> {
-    let guess = sum(state, 0.5 * h, &system.vector_field(state));
-    let (middle, first) = solve(functions, system, carried, 0.5 * h, guess)?;
-    let rates = (functions.momentum_rates)(system, &middle);
-    let carried = carried.plus(&Entries::from_fn(|i| h * rates[i]));
+) -> Result<Advanced<M::State>, StepFailure> {
+    let guess = plus(state, 0.5 * h, &system.rates(state));
+    let (middle, first) = solve(system, carried, 0.5 * h, guess)?;
+    let rates = system.momentum_rates(&middle);
+    let rates = rates.as_ref();
+    let carried = carried.plus(&middle.like(|i| h * rates[i]));
     // The coordinates are there already; the velocities follow from the momenta.
     let entries = system.facts().state;
     let is_velocity = |i: usize| entries.get(i).is_some_and(|entry| entry.role == StateRole::Velocity);
-    let guess = Entries::from_fn(|i| if is_velocity(i) { middle[i] } else { carried.node[i] });
-    let (state, second) = solve(functions, system, &carried, 0.0, guess)?;
+    let (of_middle, of_node) = (middle.as_ref(), carried.node.as_ref());
+    let guess = middle.like(|i| if is_velocity(i) { of_middle[i] } else { of_node[i] });
+    let (state, second) = solve(system, &carried, 0.0, guess)?;
     Ok(Advanced { state, carried, iterations: first + second })
+}
+
+/// a + factor b, entry by entry, with two roundings.
+fn plus<V: Numbers>(a: &V, factor: f64, b: &V) -> V {
+    let (of_a, of_b) = (a.as_ref(), b.as_ref());
+    a.like(|i| of_a[i] + factor * of_b[i])
 }
 
 /// The state x = (q, xi) with (q, p)(x) - t (q', p')(x) = z, by Newton's method: until the update no longer shrinks, which is what
 /// takes invariants to the last digits. Gives the number of iterations, too.
-fn solve<S: FeedbackSystem>(
-    functions: &HamelFunctions<S>,
-    system: &S::Prepared<f64>,
-    z: &Carried<Vector<S>>,
+fn solve<M: Momenta>(
+    system: &M,
+    z: &Carried<M::State>,
     t: f64,
-    mut x: Vector<S>,
-) -> Result<(Vector<S>, u32), StepFailure> {
-    let residual_at = |x: &Vector<S>| -> Vector<S> {
-        let (momenta, rates) = ((functions.momentum_state)(system, x), (functions.momentum_rates)(system, x));
-        Entries::from_fn(|i| ((momenta[i] - z.node[i]) - t * rates[i]) + z.excess[i])
+    mut x: M::State,
+) -> Result<(M::State, u32), StepFailure> {
+    let residual_at = |x: &M::State| -> M::State {
+        let (momenta, rates) = (system.momentum_state(x), system.momentum_rates(x));
+        let (momenta, rates) = (momenta.as_ref(), rates.as_ref());
+        let (node, excess) = (z.node.as_ref(), z.excess.as_ref());
+        x.like(|i| ((momenta[i] - node[i]) - t * rates[i]) + excess[i])
     };
     let entries = system.facts().state;
     // The largest update before, in units of what each entry may be off by, and the rounding of the entries, as far as it was measured.
-    let (mut before, mut roundings): (f64, Vector<S>) = (f64::INFINITY, filled(0.0));
+    let (mut before, mut roundings) = (f64::INFINITY, x.like(|_| 0.0));
     for iteration in 1..=MOST_ITERATIONS {
         let residual = residual_at(&x);
         if residual.as_ref().iter().all(|entry| *entry == 0.0) {
             return Ok((x, iteration));
         }
-        let of_momenta = (functions.momentum_state_jacobian)(system, &x);
-        let of_rates = (functions.momentum_rates_jacobian)(system, &x);
-        let matrix: Vector<S, Vector<S>> =
-            Entries::from_fn(|i| Entries::from_fn(|j| of_momenta[i][j] - t * of_rates[i][j]));
-        let update: Vector<S> = Lu::new(matrix).solve(&residual, entries.len());
-        let next = sum(&x, -1.0, &update);
+        let matrix = system.matrix(&x, t);
+        let update = Lu::new(matrix.clone()).solve(&residual, entries.len());
+        let next = plus(&x, -1.0, &update);
         let update_size = in_tolerances(entries, &update, [&x, &next], &roundings);
         let is_finite = update.as_ref().iter().all(|entry| entry.is_finite());
         if is_finite && update_size < before {
@@ -248,9 +269,10 @@ fn solve<S: FeedbackSystem>(
         } else if is_finite {
             // The iteration leads nowhere, or an entry hovers about 0.
             for place in PLACES * iteration..PLACES * (iteration + 1) {
-                let beside = difference(&residual_at(&nudged(&x, None, place.into())), &residual);
-                let change: Vector<S> = Lu::new(matrix).solve(&beside, entries.len());
-                roundings = Entries::from_fn(|i| roundings[i].max(change[i].abs()));
+                let beside = plus(&residual_at(&nudged(&x, None, place.into())), -1.0, &residual);
+                let change = Lu::new(matrix.clone()).solve(&beside, entries.len());
+                let changes = roundings.as_mut().iter_mut().zip(change.as_ref());
+                changes.for_each(|(rounding, change)| *rounding = rounding.max(change.abs()));
             }
             before = f64::INFINITY;
         } else {
@@ -266,75 +288,42 @@ fn solve<S: FeedbackSystem>(
 
 /// The largest entry of an update from one state to another in units of what it may be off by: a part of the size of its variable, or a
 /// number of roundings.
-fn in_tolerances<V: Entries<f64>>(entries: &[StateEntry], update: &V, states: [&V; 2], roundings: &V) -> f64 {
-    let sizes = states.map(|state| largest_of_variables(state, |entry| StateEntry::continues(entries, entry)));
-    let in_tolerance = |i: usize| {
-        let tolerance = (ROUNDING * sizes[0][i].max(sizes[1][i])).max(ROUNDINGS * roundings[i]);
-        if update[i] == 0.0 { 0.0 } else { update[i].abs() / tolerance }
-    };
-    (0..V::LEN).map(in_tolerance).fold(0.0, f64::max)
+fn in_tolerances<V: Numbers>(entries: &[StateEntry], update: &V, states: [&V; 2], roundings: &V) -> f64 {
+    let [begin, end] = states.map(|state| largest_of_variables(state, |entry| StateEntry::continues(entries, entry)));
+    let sizes = begin.as_ref().iter().zip(end.as_ref()).map(|(begin, end)| begin.max(*end));
+    let parts = sizes.zip(update.as_ref()).zip(roundings.as_ref()).map(|((size, update), rounding)| {
+        let tolerance = (ROUNDING * size).max(ROUNDINGS * rounding);
+        if *update == 0.0 { 0.0 } else { update.abs() / tolerance }
+    });
+    parts.fold(0.0, f64::max)
 }
 
-#[cfg(feature = "std")]
-/// Steps of the discrete Hamel integrator.
-pub(crate) struct HamelMethod<S: FeedbackSystem> {
-    system: S::Prepared<f64>,
-    functions: HamelFunctions<S>,
-    carried: Carried<Vector<S>>,
-    /// The state that it belongs to.
-    end: Vector<S>,
-}
+/// A system whose functions are known of its type.
+#[derive_where(Clone)]
+struct Direct<S: FeedbackSystem>(S::Prepared<f64>);
 
-#[cfg(feature = "std")]
-impl<S: FeedbackSystem> HamelMethod<S> {
-    pub(crate) fn new(system: &S, x: &Vector<S>) -> Result<Self, Error> {
-        let functions = system.hamel_functions().ok_or_else(|| refusal(system.facts()))?;
-        let system = system.prepare();
-        let carried = Carried::at(&functions, &system, x);
-        Ok(Self { system, functions, carried, end: *x })
-    }
+impl<S: HamelSystem> Momenta for Direct<S> {
+    type State = Vector<S>;
+    type Rows = Vector<S, Vector<S>>;
 
-    /// The values that a start in this state carries.
-    fn anew(&self, x: &Vector<S>) -> Carried<Vector<S>> {
-        Carried::at(&self.functions, &self.system, x)
-    }
-}
-
-#[cfg(feature = "std")]
-impl<S: FeedbackSystem> Advance<Lander<S>> for HamelMethod<S> {
-    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        // What is carried belongs to the end of the last step: a projection makes it another state.
-        let own = if *x == self.end { self.carried } else { self.anew(x) };
-        let Advanced { state, carried, .. } = advance(&self.functions, &self.system, x, &own, h)?;
-        (self.carried, self.end, *x) = (carried, state, state);
-        Ok(())
-    }
-
-    fn step_alone(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
-        *x = advance(&self.functions, &self.system, x, &self.anew(x), h)?.state;
-        Ok(())
+    fn facts(&self) -> &'static SystemFacts {
+        self.0.facts()
     }
 
     fn rates(&self, x: &Vector<S>) -> Vector<S> {
-        self.system.vector_field(x)
+        self.0.vector_field(x)
     }
 
-    fn evaluations(&self) -> u64 {
-        1
+    fn momentum_state(&self, x: &Vector<S>) -> Vector<S> {
+        S::momentum_state(&self.0, x)
     }
 
-    fn carried(&self) -> Option<Vec<Vec<f64>>> {
-        let (facts, Carried { node, excess }) = (PreparedSystem::facts(&self.system), &self.carried);
-        let own = |carried| facts.of_state::<S, _>(carried).to_vec();
-        Some(vec![own(node), own(excess), own(&self.end)])
+    fn momentum_rates(&self, x: &Vector<S>) -> Vector<S> {
+        S::momentum_rates(&self.0, x)
     }
 
-    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>]>) {
-        (self.carried, self.end) = match carried {
-            Some([node, excess, end]) => {
-                (Carried { node: from_slice(node), excess: from_slice(excess) }, from_slice(end))
-            }
-            _ => (self.anew(x), *x),
-        };
+    fn matrix(&self, x: &Vector<S>, t: f64) -> Self::Rows {
+        let (of_state, of_rates) = (S::momentum_state_jacobian(&self.0, x), S::momentum_rates_jacobian(&self.0, x));
+        Entries::from_fn(|i| Entries::from_fn(|j| of_state[i][j] - t * of_rates[i][j]))
     }
 }

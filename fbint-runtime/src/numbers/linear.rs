@@ -95,33 +95,35 @@ pub(crate) struct Lu<R> {
 }
 
 impl<R> Lu<R> {
-    pub(crate) fn new<V: Entries<f64>>(rows: R) -> Self
+    pub(crate) fn new<V: Numbers>(rows: R) -> Self
     where
-        R: Entries<V>,
+        R: AsMut<[V]>,
     {
         Self { rows }
     }
 
     /// The solution of A x = b, where A has this size; beyond, x is b.
-    pub(crate) fn solve<V: Entries<f64>>(mut self, b: &V, size: usize) -> V
+    #[inline]
+    pub(crate) fn solve<V: Numbers>(mut self, b: &V, size: usize) -> V
     where
-        R: Entries<V>,
+        R: AsMut<[V]>,
     {
-        let (rows, size) = (&mut self.rows, size.min(V::LEN).min(R::LEN));
-        let mut x = *b;
+        let (rows, mut solution) = (self.rows.as_mut(), b.clone());
+        let x = solution.as_mut();
+        let size = size.min(x.len()).min(rows.len()).min(rows.first().map_or(0, |row| row.as_ref().len()));
         for step in 0..size {
             // Swapped as soon as they are found, so that no index depends on the entries.
             for i in step + 1..size {
-                if rows[i][step].abs() > rows[step][step].abs() {
-                    rows.as_mut().swap(step, i);
-                    x.as_mut().swap(step, i);
+                if rows[i].as_ref()[step].abs() > rows[step].as_ref()[step].abs() {
+                    rows.swap(step, i);
+                    x.swap(step, i);
                 }
             }
             for i in step + 1..size {
-                let factor = rows[i][step] / rows[step][step];
+                let factor = rows[i].as_ref()[step] / rows[step].as_ref()[step];
                 for j in step + 1..size {
-                    let entry = rows[step][j];
-                    rows[i][j] -= factor * entry;
+                    let entry = rows[step].as_ref()[j];
+                    rows[i].as_mut()[j] -= factor * entry;
                 }
                 let entry = x[step];
                 x[i] -= factor * entry;
@@ -130,11 +132,11 @@ impl<R> Lu<R> {
         for i in (0..size).rev() {
             for j in i + 1..size {
                 let entry = x[j];
-                x[i] -= rows[i][j] * entry;
+                x[i] -= rows[i].as_ref()[j] * entry;
             }
-            x[i] /= rows[i][i];
+            x[i] /= rows[i].as_ref()[i];
         }
-        x
+        solution
     }
 }
 

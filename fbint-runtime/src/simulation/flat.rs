@@ -21,6 +21,7 @@ use crate::method::error_control::Progress;
 use crate::method::flat::{FlatExplicit, FlatGeometric, FlatIntegrator};
 use crate::method::gauss::{Coefficients, GaussMethod};
 use crate::method::geometric::{FlatMap, Map, OneStep};
+use crate::method::hamel::{HamelMethod, InLists};
 use crate::method::settings::{ErrorControl, GeometricMap, Method, Settings, Stepping};
 use crate::numbers::blocks::Blocks;
 use crate::stages::rodas5p::{self, RODAS5P};
@@ -264,9 +265,8 @@ impl Stepping {
                         reason: "no map was given: give one, or choose another method",
                     })?),
                     GeometricMap::DiscreteHamel => {
-                        let reason = "it is made for states of at most 192 entries: choose another method, such as `gauss`, or declare the \
-                                      model in a crate";
-                        return Err(Error::NotApplicable { method: of.name(), system: facts.name, reason });
+                        let steps = HamelMethod::new(InLists::of(system)?, &state);
+                        return Ok(Box::new(FixedSteps::new(steps, time, state, ends)));
                     }
                 };
                 Box::new(FixedSteps::new(FlatGeometric { map, field }, time, state, ends))

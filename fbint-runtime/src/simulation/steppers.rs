@@ -10,7 +10,7 @@ use crate::hold::projection::Lander;
 use crate::method::advance::{Advance, Explicit, Geometric};
 use crate::method::gauss::{Coefficients, GaussMethod};
 use crate::method::geometric::{OneStep, Rattle, StormerVerlet};
-use crate::method::hamel::{self, HamelMethod};
+use crate::method::hamel::{self, HamelMethod, InVectors};
 use crate::method::integrator::Integrator;
 use crate::method::settings::{ErrorControl, GeometricMap, Stepping};
 use crate::numbers::entries::Entries;
@@ -139,7 +139,7 @@ impl GeometricMap {
             }
             Self::Rattle if Rattle::<S>::IS_EXCLUDED => return Err(Rattle::<S>::refusal(facts)),
             Self::StormerVerlet if StormerVerlet::<S>::IS_EXCLUDED => return Err(StormerVerlet::<S>::refusal(facts)),
-            Self::DiscreteHamel => return Ok(Box::new(HamelMethod::new(system, start)?)),
+            Self::DiscreteHamel => return Ok(Box::new(HamelMethod::new(InVectors::of(system)?, start))),
             Self::Rattle => Box::new(Rattle::new(system)?),
             Self::StormerVerlet => Box::new(StormerVerlet::new(system)?),
             Self::Given => Box::new(given.ok_or(Error::NotApplicable {

@@ -134,6 +134,10 @@ pub trait FlatSystem: DynamicalSystem + Sync {
         stride: usize,
         memory: &mut [FourLanes],
     );
+    /// Puts [`HamelSystem::momentum_state`](crate::HamelSystem::momentum_state) or the rates of that into a list.
+    fn momenta_at(&self, of_rates: bool, x: &[f64], list: &mut [f64]);
+    /// Puts their derivatives by the state into `rows`, row by row.
+    fn momenta_jacobian_at(&self, of_rates: bool, x: &[f64], rows: &mut [f64]);
     /// [`PreparedSystem::zero_targets`](crate::PreparedSystem::zero_targets).
     fn zero_targets(&self) -> Vec<bool>;
     /// [`PreparedSystem::normalisation`](crate::PreparedSystem::normalisation).

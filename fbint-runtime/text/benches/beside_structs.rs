@@ -12,11 +12,11 @@ mod shipped;
 use std::time::Instant;
 
 use fbint_catalogue::Model;
-use fbint_catalogue::padded::{Padded, Visitor, visit};
+use fbint_catalogue::padded::{Padded, Visitor};
 use fbint_runtime::{Ensemble, FeedbackSystem, GeneratedSystem, Method, Simulation};
 use fbint_text::{models, models_of_package};
 
-use shipped::{as_struct, every_model};
+use shipped::{as_struct, every_model, visit};
 
 /// How often each is timed.
 const TURNS: usize = 21;

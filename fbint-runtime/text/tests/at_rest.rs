@@ -1,11 +1,12 @@
 //! Systems where |x| and norms are 0: fields and their Jacobians have the values that hand calculation gives.
 
-use fbint_catalogue::padded::{Padded, Visitor, visit};
+use fbint_catalogue::padded::{Padded, Visitor};
 use fbint_runtime::FeedbackSystem;
 use fbint_text::models;
 
 use crate::functions::{Point, jacobians, results};
 use crate::random::Random;
+use crate::shipped::visit;
 
 /// The field at a state, and its Jacobian, entry by entry.
 struct At(Vec<f64>);

@@ -1,17 +1,17 @@
 //! Models from text against the structs of the shipped models: functions and whole runs, bit by bit. Both are made from the derivations
 //! that the package keeps.
 
-use fbint_catalogue::padded::{Padded, Visitor, visit};
+use fbint_catalogue::padded::{Padded, Visitor};
 use fbint_catalogue::{FlatModel, Model};
 use fbint_runtime::{
     Ensemble, Error, FeedbackSystem, Gains, GaussStages, GeneratedSystem, Method, Run, Sample, Simulation, SystemFacts,
 };
-use fbint_text::{models, models_of_package};
+use fbint_text::models_of_package;
 
 use crate::functions::{Point, bits, jacobians, results};
+use crate::is_thorough;
 use crate::random::Random;
-use crate::shipped::{self, as_struct, every_model};
-use crate::{amount, is_thorough};
+use crate::shipped::{self, as_struct, every_model, visit};
 
 macro_rules! tests {
     ($($name:ident $model:ty,)*) => {
@@ -24,30 +24,6 @@ every_model!(tests);
 /// The most entries of the state of a struct whose members are integrated side by side here, and all of whose functions are compared unless
 /// the test is thorough.
 const MOST_IN_LANES: usize = 48;
-
-#[test]
-fn members_of_the_largest_model_end_where_one_alone_does() {
-    let model = amount(shipped::chain_in_the_longest_vectors(), shipped::named("Chain32"));
-    let models = models(&model.text).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    models.into_iter().for_each(|model| visit(Box::new(model), SideBySide));
-}
-
-/// Compares five members of an ensemble with a run of each alone.
-struct SideBySide;
-
-impl Visitor for SideBySide {
-    type Output = ();
-
-    fn visit<const N: usize, const M: usize>(self, model: Padded<N, M>) {
-        // Straight, at 30 degrees to the vertical, at rest.
-        let (sin, cos) = 30_f64.to_radians().sin_cos();
-        let half = model.facts().state.len() / 2;
-        let place = |entry: usize| (entry / 3 + 1) as f64 * [sin, 0.0, -cos][entry % 3];
-        let start = std::array::from_fn(|entry| if entry < half { place(entry) } else { 0.0 });
-        let method = Method::Rk4 { h: 0.01 };
-        assert_eq!(side_by_side(&model, start, method), vec![alone(&model, start, method, 0.3); 5]);
-    }
-}
 
 /// Compares a struct with its text, which the same kept derivation makes the same code.
 fn compare<S: GeneratedSystem + Model + Default>() {

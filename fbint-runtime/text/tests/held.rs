@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use fbint_catalogue::padded::{self, Padded, Visitor};
+use fbint_catalogue::padded::{Padded, Visitor};
 use fbint_catalogue::{AnyModel, Entry, Feedback, FlatModel, Plan};
 use fbint_runtime::{FeedbackSystem, GaussStages, Method, Settings, Simulation, feedback_system};
 use fbint_text::{entries, models};
@@ -83,7 +83,7 @@ fn assert_same<S: FeedbackSystem>(system: &S, text: &str) {
     for method in METHODS {
         let model = models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
         let start = model.start().unwrap();
-        let of_text = padded::visit(Box::new(model), Ends(start, method));
+        let of_text = crate::shipped::visit(Box::new(model), Ends(start, method));
         let of_struct = end(system, system.declared_start().unwrap().into(), method);
         assert_eq!(of_text, of_struct, "{method:?}: {text}");
     }

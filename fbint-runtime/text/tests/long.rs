@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use fbint_catalogue::{AnyModel, Entry, Feedback, Plan, Run};
+use fbint_catalogue::{AnyModel, Entry, Feedback, Member, Plan, Run};
 use fbint_runtime::{Error, GaussStages, Method, Projection, Settings};
 
 const DOP853: Method = Method::Dop853 { rtol: 1e-11, atol: Some(1e-11) };
@@ -101,6 +101,27 @@ fn a_lattice_vibrates_in_the_modes_of_stormer_verlet() {
     let expected = modes_with(sites, |frequency| {
         let half = (frequency * h / 2.0).asin();
         [1.0, -frequency * half.cos()].map(|factor| (factor, 2.0 * half * f64::from(steps)))
+    });
+    assert!(distance(&run.state, &expected) < 1e-12, "{}", distance(&run.state, &expected));
+}
+
+/// By the discrete Hamel integrator, which is the midpoint rule here, a mode turns by 2 atan(w h / 2) a step and keeps its amplitude.
+#[test]
+fn a_lattice_vibrates_in_the_modes_of_the_midpoint_rule() {
+    let (sites, h, steps) = (crate::amount(26, 60), 0.125, 40);
+    let last = sites - 1;
+    let model = loaded(&format!(
+        "#[feedback_system(
+            coordinates(q: [{sites}]), velocities(v: [{sites}]), kinematics(q = v),
+            lagrangian = v.norm_squared() / 2
+                - (q[0].powi(2) + q[{last}].powi(2) + (0..{last}).map(|i| (q[i + 1] - q[i]).powi(2)).sum()) / 2,
+        )]
+        struct Lattice;"
+    ));
+    let run = run(&*model, Some(&modes(sites, 0.0)), &plan(Method::DiscreteHamel { h }, h * f64::from(steps)));
+    let expected = modes_with(sites, |frequency| {
+        let angle = 2.0 * (frequency * h / 2.0).atan() * f64::from(steps);
+        [1.0, -frequency].map(|factor| (factor, angle))
     });
     assert!(distance(&run.state, &expected) < 1e-12, "{}", distance(&run.state, &expected));
 }
@@ -295,15 +316,6 @@ fn a_long_run_resumes() {
     }
 }
 
-#[test]
-fn a_method_for_short_states_says_what_to_do() {
-    let (model, start) = (lattice(20, ""), modes(20, 0.0));
-    let plan = plan(Method::DiscreteHamel { h: 0.01 }, 1.0);
-    let refusal = model.run(&start, &plan, None, &mut |_| std::ops::ControlFlow::Continue(()));
-    let refusal = refusal.expect_err("no such steps").to_string();
-    assert!(refusal.contains("choose another method"), "{refusal}");
-}
-
 /// Runs on slices give the bits of runs in vectors of a fixed length.
 #[test]
 fn slices_give_the_bits_of_vectors() {
@@ -329,7 +341,7 @@ fn slices_give_the_bits_of_vectors() {
     let methods = methods.chain(implicit).chain([stiff(1e-7, None), stiff(1e-8, Some(1e-8))]);
     let of_series = [Method::Taylor { tolerance: 1e-15 }, Method::Taylor { tolerance: 1e-6 }];
     let maps = [Method::StormerVerlet { h: 0.02 }, Method::Rattle { h: 0.02 }];
-    let further: Vec<Method> = of_series.into_iter().chain(maps).collect();
+    let further: Vec<Method> = of_series.into_iter().chain(maps).chain([Method::DiscreteHamel { h: 0.02 }]).collect();
     let methods: Vec<Method> = methods.chain(further.clone()).collect();
     let two = Projection::iterations(const { std::num::NonZeroU32::new(2).expect("not 0") });
     let top = "#[feedback_system(
@@ -356,8 +368,14 @@ fn slices_give_the_bits_of_vectors() {
             + (0..4).map(|i| (q[i + 1] - q[i]).powi(4)).sum(),
         event(middle = q[2], rising), start(q = vector![0.1, 0.2, -0.3, 0.4, 0.5], p = vector![1, 0.5, 0, -0.5, -1]),
     )] struct Wells;";
+    let skate = "#[feedback_system(
+        coordinates(x, y, theta), velocities(omega, v, slip),
+        kinematics(x = v * theta.cos() - slip * theta.sin(), y = v * theta.sin() + slip * theta.cos(), theta = omega),
+        lagrangian = (v.powi(2) + slip.powi(2) + omega.powi(2)) / 2 - y / 3, velocity_constraint(blade = slip),
+        start(x = 0, y = 0, theta = 0.2, omega = 1, v = 0.5),
+    )] struct Skate;";
     let texts = [pendulum, trolley, jumping, top, braked, rubbed].map(|text| (text, &methods));
-    for (text, methods) in texts.into_iter().chain([(links, &further), (wells, &further)]) {
+    for (text, methods) in texts.into_iter().chain([links, wells, skate].map(|text| (text, &further))) {
         let model = fbint_text::models(text).unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0);
         let [in_vectors, on_slices] = [Entry::flat, Entry::on_slices].map(|entry: fn(_) -> Entry| {
             let model = model.clone();
@@ -375,7 +393,9 @@ fn slices_give_the_bits_of_vectors() {
             ] {
                 // Maps take no feedback, and gains of Bae and Chang are for Euler's method.
                 let is_meant = match (method, &feedback) {
-                    (Method::StormerVerlet { .. } | Method::Rattle { .. }, feedback) => *feedback == Feedback::None,
+                    (method, feedback) if method.is_geometric() && !matches!(method, Method::Gauss { .. }) => {
+                        *feedback == Feedback::None
+                    }
                     (method, Feedback::BaeChang(_)) => matches!(method, Method::Euler { .. } | Method::Rodas5P { .. }),
                     _ => true,
                 };
@@ -408,6 +428,17 @@ fn slices_give_the_bits_of_vectors() {
                 assert_eq!(format!("{:?}", one.trajectory), format!("{:?}", other.trajectory), "{place}");
             }
         }
+    }
+}
+
+#[test]
+fn members_of_a_long_ensemble_end_where_each_alone_does() {
+    let (model, plan) = (lattice(20, ""), plan(Method::Rk4 { h: 0.01 }, 1.0));
+    let member = |i: u8| Member { parameters: Vec::new(), start: modes(20, f64::from(i)), gain: None };
+    let members: Vec<Member> = (0..3).map(member).collect();
+    let ensemble = model.run_ensemble(&members, &plan, &mut |_| ControlFlow::Continue(()), None);
+    for (member, end) in members.iter().zip(ensemble.unwrap_or_else(|error| panic!("{error}")).ends) {
+        assert_eq!(end.expect("an end").state, run(&*model, Some(&member.start), &plan).state);
     }
 }
 

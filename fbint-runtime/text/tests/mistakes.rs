@@ -178,7 +178,8 @@ struct Ball { k: f64 }";
 fn the_readme_names_the_limits() {
     let readme = include_str!("../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let limits = format!(
-        "A text has at most {} MB. A model with more than {MOST_ENTRIES} entries of the state or {MOST_INTEGRALS} integrals runs by explicit methods",
+        "A text has at most {} MB. Members of ensembles run side by side if a model has at most {MOST_ENTRIES} entries of the state and \
+         {MOST_INTEGRALS} integrals",
         LONGEST / 1_000_000
     );
     assert!(readme.contains(&limits), "{limits}");

@@ -1,12 +1,13 @@
 //! `rate(f)` and `gradient(f, x)`: a published mechanism whose kinetic energy is declared by its points, and fields against those of models
 //! that are declared with derivatives by hand.
 
-use fbint_catalogue::padded::{Padded, Visitor, visit};
+use fbint_catalogue::padded::{Padded, Visitor};
 use fbint_runtime::{FeedbackSystem, Method, Simulation};
 use fbint_text::models;
 
 use crate::functions::{Point, results};
 use crate::random::Random;
+use crate::shipped::visit;
 
 /// Andrews' squeezing mechanism, seven bodies in a plane, from the positions of their centres of mass.
 const SQUEEZER: &str = "#[feedback_system(

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fbint_catalogue::Model;
-use fbint_catalogue::padded::Padded;
+use fbint_catalogue::padded::{self, Padded, Visitor};
+use fbint_catalogue::{FlatModel, Model};
 use fbint_runtime::{Entries, FeedbackSystem, GeneratedSystem};
 use syn::spanned::Spanned;
 
@@ -60,11 +60,15 @@ pub(crate) fn named(name: &str) -> Shipped {
     all().into_iter().find(|model| model.name == name).unwrap_or_else(|| panic!("no shipped model `{name}`"))
 }
 
-/// A chain of as few links as need the longest vectors that models from text have.
-#[allow(dead_code, reason = "the bench has no use for it")]
-pub(crate) fn chain_in_the_longest_vectors() -> Shipped {
-    let Shipped { name, text } = named("Chain16");
-    Shipped { name: name.replace("16", "17"), text: text.replace("16", "17") }
+/// The most entries and integrals of the models here.
+pub(crate) const LONGEST: [usize; 2] = [192, 72];
+
+/// The visitor's result for a model, in vectors that are long enough for the longest, too.
+pub(crate) fn visit<V: Visitor>(model: Box<dyn FlatModel>, visitor: V) -> V::Output {
+    if padded::fits(model.facts()) {
+        return padded::visit(model, visitor).expect("a model that fits");
+    }
+    visitor.visit::<{ LONGEST[0] }, { LONGEST[1] }>(Padded::new(model))
 }
 
 /// The folder of their package.

@@ -2,7 +2,7 @@
 //! they differ by roundings.
 
 use fbint_catalogue::FlatModel;
-use fbint_catalogue::padded::{self, Padded, Visitor};
+use fbint_catalogue::padded::{Padded, Visitor};
 use fbint_runtime::{DrivenSystem, FeedbackSystem, Linear, Method, Projection, Settings, Simulation, feedback_system};
 use fbint_text::models;
 
@@ -62,7 +62,7 @@ fn assert_same<S: FeedbackSystem>(system: &S, text: &str) {
     for projection in [None, Some(Projection::default())] {
         let model = models(text).unwrap().remove(0);
         let start = model.start().unwrap();
-        let of_text = padded::visit(Box::new(model), Ends(start.clone(), projection));
+        let of_text = crate::shipped::visit(Box::new(model), Ends(start.clone(), projection));
         let of_struct = end(system, system.declared_start().unwrap().into(), projection);
         assert_eq!(of_text.1, of_struct.1, "{text}");
         let mut pairs = of_text.0.iter().zip(&of_struct.0);
@@ -113,7 +113,7 @@ fn linear_inputs_are_those_of_structs() {
             driven(&model, padded(&[0.5]), |row| padded(&row))
         }
     }
-    let of_text = padded::visit(Box::new(models(STEERED).unwrap().remove(0)), OfText);
+    let of_text = crate::shipped::visit(Box::new(models(STEERED).unwrap().remove(0)), OfText);
     let of_struct =
         driven(&Steered, Steered.declared_start().unwrap().into(), |[wind, lever]| SteeredInput { wind, lever });
     assert!(of_text.0.len() > 3 && of_text.0.len() == of_struct.0.len(), "{of_text:?} {of_struct:?}");
@@ -145,7 +145,7 @@ fn switches_and_events_are_those_of_structs() {
         let run = Simulation::new(system, start).unwrap().run(Method::Taylor { tolerance: 1e-15 }, 5.0).unwrap();
         run.events().iter().map(|event| event.time).collect()
     }
-    let of_text = padded::visit(Box::new(models(LOOSE).unwrap().remove(0)), Events);
+    let of_text = crate::shipped::visit(Box::new(models(LOOSE).unwrap().remove(0)), Events);
     let of_struct = times(&Loose, Loose.declared_start().unwrap().into());
     assert!(of_text.len() >= 2 && of_text.len() == of_struct.len(), "{of_text:?} {of_struct:?}");
     assert!(of_text.iter().zip(&of_struct).all(|(a, b)| (a - b).abs() < 1e-12), "{of_text:?} {of_struct:?}");
