@@ -3,6 +3,8 @@
 //! Reducing fractions takes most of the time of exact arithmetic. Here powers of 2 and 5 are kept apart, so that a decimal has no other
 //! denominator, a product of decimals is reduced as it is, and a sum is after a few divisions by 5.
 
+use std::rc::Rc;
+
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
@@ -15,22 +17,43 @@ const FIVES: (u32, i64) = (1_220_703_125, 13);
 /// Binary logarithms of coefficients that are moderate for certain, although they are estimated.
 const MODERATE: i64 = 490;
 
-/// (numerator / denominator) 2^twos 5^fives. The first two have no common divisor, and none with 10; the denominator is positive.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Coefficient {
+thread_local! {
+    /// 1 / 1, which most coefficients share.
+    static ONE: Rc<Fraction> = Rc::new(Fraction { numerator: BigInt::one(), denominator: BigInt::one() });
+}
+
+/// Without a common divisor, and with none with 10. The numerator is not negative, the denominator is positive.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Fraction {
     numerator: BigInt,
     denominator: BigInt,
+}
+
+/// A fraction times 2^twos 5^fives, with a sign, which 0 has not. Copies are cheap.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Coefficient {
+    is_negative: bool,
+    fraction: Rc<Fraction>,
     twos: i64,
     fives: i64,
 }
 
 impl Coefficient {
     pub(crate) fn zero() -> Self {
-        Self { numerator: BigInt::zero(), ..Self::one() }
+        Self::new(BigInt::zero(), BigInt::one(), 0, 0)
     }
 
     pub(crate) fn one() -> Self {
-        Self { numerator: BigInt::one(), denominator: BigInt::one(), twos: 0, fives: 0 }
+        Self { is_negative: false, fraction: ONE.with(Rc::clone), twos: 0, fives: 0 }
+    }
+
+    /// From parts without a common divisor, which have none with 10.
+    fn new(numerator: BigInt, denominator: BigInt, twos: i64, fives: i64) -> Self {
+        let is_negative = numerator.is_negative();
+        let numerator = if is_negative { -numerator } else { numerator };
+        let is_one = numerator.is_one() && denominator.is_one();
+        let fraction = if is_one { ONE.with(Rc::clone) } else { Rc::new(Fraction { numerator, denominator }) };
+        Self { is_negative, fraction, twos, fives }
     }
 
     /// From parts without a common divisor, which may have some with 10.
@@ -40,7 +63,17 @@ impl Coefficient {
         }
         let twos = twos + take_twos(&mut numerator) - take_twos(&mut denominator);
         let fives = fives + take_fives(&mut numerator) - take_fives(&mut denominator);
-        Self { numerator, denominator, twos, fives }
+        Self::new(numerator, denominator, twos, fives)
+    }
+
+    /// The numerator with the sign.
+    fn numerator(&self) -> BigInt {
+        if self.is_negative { -&self.fraction.numerator } else { self.fraction.numerator.clone() }
+    }
+
+    /// The fraction with its sign.
+    fn signed(&self) -> BigRational {
+        BigRational::new_raw(self.numerator(), self.fraction.denominator.clone())
     }
 
     /// The number as a fraction.
@@ -49,27 +82,32 @@ impl Coefficient {
             let part = |exponent: i64| if positive { exponent.max(0) } else { (-exponent).max(0) };
             power_of_five(part(self.fives)) << part(self.twos)
         };
-        BigRational::new_raw(&self.numerator * power(true), &self.denominator * power(false))
+        BigRational::new_raw(self.numerator() * power(true), &self.fraction.denominator * power(false))
     }
 
     pub(crate) fn is_zero(&self) -> bool {
-        self.numerator.is_zero()
+        self.fraction.numerator.is_zero()
+    }
+
+    /// Returns `true` if there is nothing but powers of 2 and 5, and a sign.
+    fn is_unit(&self) -> bool {
+        self.fraction.numerator.is_one() && self.fraction.denominator.is_one()
     }
 
     pub(crate) fn is_one(&self) -> bool {
-        self.twos == 0 && self.fives == 0 && self.numerator.is_one() && self.denominator.is_one()
+        self.twos == 0 && self.fives == 0 && !self.is_negative && self.is_unit()
     }
 
     pub(crate) fn is_negative(&self) -> bool {
-        self.numerator.is_negative()
+        self.is_negative
     }
 
     pub(crate) fn abs(&self) -> Self {
-        if self.is_negative() { self.clone().negated() } else { self.clone() }
+        Self { is_negative: false, ..self.clone() }
     }
 
     pub(crate) fn negated(self) -> Self {
-        Self { numerator: -self.numerator, ..self }
+        Self { is_negative: !self.is_negative && !self.is_zero(), ..self }
     }
 
     pub(crate) fn times(&self, other: &Self) -> Self {
@@ -77,13 +115,17 @@ impl Coefficient {
             return Self::zero();
         }
         let (twos, fives) = (self.twos + other.twos, self.fives + other.fives);
-        if self.denominator.is_one() && other.denominator.is_one() {
-            return Self { numerator: &self.numerator * &other.numerator, denominator: BigInt::one(), twos, fives };
+        let is_negative = self.is_negative != other.is_negative;
+        if self.is_unit() || other.is_unit() {
+            let fraction = if self.is_unit() { &other.fraction } else { &self.fraction };
+            return Self { is_negative, fraction: fraction.clone(), twos, fives };
         }
-        let product = BigRational::new_raw(self.numerator.clone(), self.denominator.clone())
-            * BigRational::new_raw(other.numerator.clone(), other.denominator.clone());
-        let (numerator, denominator) = product.into();
-        Self { numerator, denominator, twos, fives }
+        let (numerator, denominator) = if self.fraction.denominator.is_one() && other.fraction.denominator.is_one() {
+            (&self.fraction.numerator * &other.fraction.numerator, BigInt::one())
+        } else {
+            (self.abs().signed() * other.abs().signed()).into()
+        };
+        Self { is_negative, ..Self::new(numerator, denominator, twos, fives) }
     }
 
     pub(crate) fn plus(&self, other: &Self) -> Self {
@@ -91,13 +133,13 @@ impl Coefficient {
             return if self.is_zero() { other.clone() } else { self.clone() };
         }
         let (twos, fives) = (self.twos.min(other.twos), self.fives.min(other.fives));
-        let scaled = |of: &Self| (&of.numerator * power_of_five(of.fives - fives)) << (of.twos - twos);
+        let scaled = |of: &Self| (of.numerator() * power_of_five(of.fives - fives)) << (of.twos - twos);
         let (first, second) = (scaled(self), scaled(other));
-        if self.denominator.is_one() && other.denominator.is_one() {
+        let [below, below_other] = [self, other].map(|of| &of.fraction.denominator);
+        if below.is_one() && below_other.is_one() {
             return Self::reduced(first + second, BigInt::one(), twos, fives);
         }
-        let sum = BigRational::new_raw(first, self.denominator.clone())
-            + BigRational::new_raw(second, other.denominator.clone());
+        let sum = BigRational::new_raw(first, below.clone()) + BigRational::new_raw(second, below_other.clone());
         let (numerator, denominator) = sum.into();
         Self::reduced(numerator, denominator, twos, fives)
     }
@@ -105,15 +147,15 @@ impl Coefficient {
     /// A power; of 0 only one whose exponent is positive.
     pub(crate) fn power(&self, exponent: i32) -> Self {
         let times = exponent.unsigned_abs();
-        let (mut numerator, mut denominator) = (self.numerator.pow(times), self.denominator.pow(times));
-        if exponent < 0 {
-            std::mem::swap(&mut numerator, &mut denominator);
-            if denominator.is_negative() {
-                (numerator, denominator) = (-numerator, -denominator);
-            }
+        let is_negative = self.is_negative && times % 2 == 1;
+        let (twos, fives) = (self.twos * i64::from(exponent), self.fives * i64::from(exponent));
+        if self.is_unit() {
+            return Self { is_negative, fraction: self.fraction.clone(), twos, fives };
         }
-        let factor = i64::from(exponent);
-        Self { numerator, denominator, twos: self.twos * factor, fives: self.fives * factor }
+        let Fraction { numerator, denominator } = &*self.fraction;
+        let (numerator, denominator) = (numerator.pow(times), denominator.pow(times));
+        let (above, below) = if exponent < 0 { (denominator, numerator) } else { (numerator, denominator) };
+        Self { is_negative, ..Self::new(above, below, twos, fives) }
     }
 
     /// The greatest common divisor of the numerators over the one of the denominators. Neither number is 0.
@@ -121,12 +163,12 @@ impl Coefficient {
         let exponent = |one: i64, other: i64| {
             if one.signum() == other.signum() { one.signum() * one.abs().min(other.abs()) } else { 0 }
         };
-        Self {
-            numerator: self.numerator.gcd(&other.numerator),
-            denominator: self.denominator.gcd(&other.denominator),
-            twos: exponent(self.twos, other.twos),
-            fives: exponent(self.fives, other.fives),
-        }
+        Self::new(
+            self.fraction.numerator.gcd(&other.fraction.numerator),
+            self.fraction.denominator.gcd(&other.fraction.denominator),
+            exponent(self.twos, other.twos),
+            exponent(self.fives, other.fives),
+        )
     }
 
     /// The number times a power of 2.
@@ -138,7 +180,9 @@ impl Coefficient {
     pub(crate) fn is_moderate(&self) -> bool {
         let bits = |part: &BigInt| i64::try_from(part.bits()).unwrap_or(i64::MAX / 4);
         // 5 is 2^2.321928.
-        let estimate = bits(&self.numerator) - bits(&self.denominator) + self.twos + self.fives * 2_321_928 / 1_000_000;
+        let estimate = bits(&self.fraction.numerator) - bits(&self.fraction.denominator)
+            + self.twos
+            + self.fives * 2_321_928 / 1_000_000;
         estimate.abs() < MODERATE || magnitude(&self.rational()).abs() < 500
     }
 }

@@ -1,10 +1,10 @@
 //! Common factors of the terms of a sum, taken out one after the other.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::lower::{DependsOn, Lowering};
-use super::monomial::Monomial;
+use super::monomial::{Factors, Monomial};
 use crate::numbers::coefficient::Coefficient;
 use crate::program::code::Value;
 
@@ -37,7 +37,7 @@ impl SharedFactors {
 
     /// Changes the places of each factor of a term.
     fn count(&mut self, term: &Monomial, mut kind: impl FnMut(Value) -> DependsOn, change: impl Fn(&mut Vec<usize>)) {
-        for (&value, &exponent) in &term.factors {
+        for &(value, exponent) in &*term.factors {
             let (kind, factor) = (kind(value), (value, exponent < 0));
             let places = self.places.entry(factor).or_default();
             self.shared.remove(&(kind, Reverse(places.len()), factor));
@@ -55,7 +55,7 @@ impl SharedFactors {
     /// The factor that most terms share, with their places; `None` if no two share one.
     fn most_shared(&self) -> Option<(Monomial, Vec<usize>)> {
         if let Some((_, _, factor @ (value, is_reciprocal))) = self.shared.first() {
-            let factors = BTreeMap::from([(*value, if *is_reciprocal { -1 } else { 1 })]);
+            let factors = Factors::one(*value, if *is_reciprocal { -1 } else { 1 });
             return Some((Monomial { coefficient: Coefficient::one(), factors }, self.places[factor].clone()));
         }
         let coefficient = most_shared_coefficient(self.terms())?;

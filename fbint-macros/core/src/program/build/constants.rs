@@ -44,7 +44,7 @@ impl Lowering<'_> {
 
     /// The value of a term that is a number times powers of constants.
     fn constant(&self, term: &Monomial) -> Option<Real> {
-        let factors = term.factors.iter().map(|(&value, &power)| Some((self.constant_value(value)?, power)));
+        let factors = term.factors.iter().map(|&(value, power)| Some((self.constant_value(value)?, power)));
         let factors: Vec<(Real, i32)> = factors.collect::<Option<_>>()?;
         factors.into_iter().try_fold(Real::rational(&term.coefficient.rational()), |product, (base, power)| {
             Some(product.times(&base.power(&BigRational::from_integer(power.into()))?))

@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
@@ -59,13 +60,13 @@ pub(crate) struct Lowering<'a> {
     /// The expressions without symbols.
     pub(super) constants: Results<bool>,
     /// Sums that were lowered before, for look-up alone.
-    sums: HashMap<Vec<Monomial>, Monomial>,
+    sums: HashMap<Rc<[Monomial]>, Monomial>,
     /// Those sums by the factors of their first terms and of their second ones, for look-up alone.
     sums_that_begin: HashMap<Factors, HashMap<Factors, Vec<KnownSum>>>,
 }
 
 /// The place of a sum in the order in which sums were lowered, and its terms.
-type KnownSum = (usize, Vec<Monomial>);
+type KnownSum = (usize, Rc<[Monomial]>);
 
 impl<'a> Lowering<'a> {
     pub(crate) fn new(symbols: &'a Symbols) -> Self {
@@ -116,7 +117,7 @@ impl<'a> Lowering<'a> {
     /// A value that is declared to multiply whole gradients, with its sign apart.
     pub(crate) fn scalar(&mut self, value: Value) -> Monomial {
         let monomial = self.signed(value);
-        for &value in monomial.factors.keys() {
+        for value in monomial.factors.values() {
             if self.kind(value) != DependsOn::Parameter {
                 self.kinds[value.index()] = DependsOn::Scalar;
             }
@@ -148,15 +149,15 @@ impl<'a> Lowering<'a> {
 
     /// Returns `true` if a monomial depends on parameters and numbers alone.
     pub(crate) fn is_parametric(&mut self, monomial: &Monomial) -> bool {
-        monomial.factors.keys().all(|&value| self.kind(value) == DependsOn::Parameter)
+        monomial.factors.values().all(|value| self.kind(value) == DependsOn::Parameter)
     }
 
     /// The magnitude of the number and the parameters in a monomial, without what nothing can be divided by.
     pub(crate) fn parametric_part(&mut self, monomial: &Monomial) -> Monomial {
-        let factors = monomial.factors.iter().filter(|&(&value, _)| self.kind(value) == DependsOn::Parameter);
+        let is_parameter = |value| self.kind(value) == DependsOn::Parameter;
         Monomial {
             coefficient: if monomial.is_zero() { Coefficient::one() } else { monomial.coefficient.abs() },
-            factors: factors.map(|(&value, &power)| (value, power)).collect(),
+            factors: monomial.factors.retained(is_parameter),
         }
     }
 
@@ -276,6 +277,7 @@ impl<'a> Lowering<'a> {
         }
         let mut key = terms.clone();
         self.arrange(&mut key);
+        let key: Rc<[Monomial]> = key.into();
         if let Some(known) = self.sums.get(&key) {
             return known.clone();
         }
@@ -310,7 +312,7 @@ impl<'a> Lowering<'a> {
     fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
         let coefficients: HashMap<&Factors, &Coefficient> =
             terms.iter().map(|term| (&term.factors, &term.coefficient)).collect();
-        let mut best: Option<(&Vec<Monomial>, &Monomial)> = None;
+        let mut best: Option<(&Rc<[Monomial]>, &Monomial)> = None;
         for first in terms {
             let Some(by_second) = self.sums_that_begin.get(&first.factors) else { continue };
             let longest = best.map_or(0, |(best, _)| best.len());
@@ -351,7 +353,7 @@ impl<'a> Lowering<'a> {
     /// Terms of the state first, so that sums which differ in parameters alone begin alike.
     pub(crate) fn arrange(&mut self, terms: &mut [Monomial]) {
         terms.sort_by_cached_key(|term| {
-            let kinds = term.factors.keys().map(|&value| self.kind(value));
+            let kinds = term.factors.values().map(|value| self.kind(value));
             (kinds.min().unwrap_or(DependsOn::Parameter), term.factors.clone())
         });
     }
@@ -390,7 +392,7 @@ impl<'a> Lowering<'a> {
         if !magnitude.is_one() || monomial.factors.is_empty() {
             groups[0] = Some(self.builder.constant(to_f64(&magnitude.rational())));
         }
-        let mut powers: Vec<(Value, i32)> = monomial.factors.clone().into_iter().collect();
+        let mut powers = monomial.factors.to_vec();
         powers.sort_by_key(|&(_, exponent)| exponent == 2);
         for (value, exponent) in powers {
             let group = match self.kind(value) {
@@ -425,9 +427,8 @@ impl<'a> Lowering<'a> {
 
     /// Returns `true` if squares of the factors are shared: computed already, or of parameters, so that they are computed once.
     fn has_cheap_squares(&mut self, monomial: &Monomial) -> bool {
-        let squares: Vec<Value> =
-            monomial.factors.iter().filter(|(_, power)| power.abs() == 2).map(|(&value, _)| value).collect();
-        squares.iter().any(|&value| self.builder.has_square(value) || self.kind(value) == DependsOn::Parameter)
+        let mut squares = monomial.factors.iter().filter(|(_, power)| power.abs() == 2);
+        squares.any(|&(value, _)| self.builder.has_square(value) || self.kind(value) == DependsOn::Parameter)
     }
 
     pub(crate) fn kind(&mut self, value: Value) -> DependsOn {

@@ -1,6 +1,7 @@
 //! Terms of sums: an exact number times powers of values.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::ops::Deref;
 
 use num_rational::BigRational;
 
@@ -15,8 +16,54 @@ pub(crate) struct Monomial {
     pub(crate) factors: Factors,
 }
 
-/// Values and their exponents.
-pub(crate) type Factors = BTreeMap<Value, i32>;
+/// Values and their exponents, which are not 0, in the order of the values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Factors(Vec<(Value, i32)>);
+
+impl Factors {
+    pub(crate) fn one(value: Value, exponent: i32) -> Self {
+        Self(vec![(value, exponent)])
+    }
+
+    /// Multiplies with a power of a value.
+    pub(crate) fn raise(&mut self, value: Value, exponent: i32) {
+        match self.0.binary_search_by_key(&value, |&(value, _)| value) {
+            Ok(place) if self.0[place].1 == -exponent => {
+                self.0.remove(place);
+            }
+            Ok(place) => self.0[place].1 += exponent,
+            Err(place) => self.0.insert(place, (value, exponent)),
+        }
+    }
+
+    /// The exponent of a value, 0 if it is no factor.
+    pub(crate) fn exponent(&self, value: Value) -> i32 {
+        self.0.binary_search_by_key(&value, |&(value, _)| value).map_or(0, |place| self.0[place].1)
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value> {
+        self.0.iter().map(|&(value, _)| value)
+    }
+
+    /// The factors that are powers of values like this.
+    pub(crate) fn retained(&self, mut is_meant: impl FnMut(Value) -> bool) -> Self {
+        self.map(|value, exponent| if is_meant(value) { exponent } else { 0 })
+    }
+
+    /// The factors with other exponents.
+    pub(crate) fn map(&self, mut exponent: impl FnMut(Value, i32) -> i32) -> Self {
+        let factors = self.0.iter().map(|&(value, power)| (value, exponent(value, power)));
+        Self(factors.filter(|&(_, power)| power != 0).collect())
+    }
+}
+
+impl Deref for Factors {
+    type Target = [(Value, i32)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
 
 impl Monomial {
     pub(crate) fn number(number: &BigRational) -> Self {
@@ -24,7 +71,7 @@ impl Monomial {
     }
 
     pub(crate) fn coefficient(coefficient: Coefficient) -> Self {
-        Self { coefficient, factors: BTreeMap::new() }
+        Self { coefficient, factors: Factors::default() }
     }
 
     pub(crate) fn zero() -> Self {
@@ -39,12 +86,8 @@ impl Monomial {
         self.coefficient.is_zero()
     }
 
-    pub(crate) fn is_one(&self) -> bool {
-        self.coefficient.is_one() && self.factors.is_empty()
-    }
-
     pub(crate) fn value(value: Value) -> Self {
-        Self { coefficient: Coefficient::one(), factors: BTreeMap::from([(value, 1)]) }
+        Self { coefficient: Coefficient::one(), factors: Factors::one(value, 1) }
     }
 
     pub(crate) fn times(mut self, other: &Self) -> Self {
@@ -55,10 +98,7 @@ impl Monomial {
         if !other.coefficient.is_one() {
             self.coefficient = self.coefficient.times(&other.coefficient);
         }
-        for (&value, &exponent) in &other.factors {
-            *self.factors.entry(value).or_insert(0) += exponent;
-        }
-        self.factors.retain(|_, exponent| *exponent != 0);
+        other.factors.iter().for_each(|&(value, exponent)| self.factors.raise(value, exponent));
         self
     }
 
@@ -68,27 +108,11 @@ impl Monomial {
     }
 
     pub(crate) fn to_power(&self, exponent: i32) -> Self {
-        Self {
-            coefficient: self.coefficient.power(exponent),
-            factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
-        }
+        Self { coefficient: self.coefficient.power(exponent), factors: self.factors.map(|_, power| power * exponent) }
     }
 
     pub(crate) fn inverse(&self) -> Self {
         self.to_power(-1)
-    }
-
-    /// The exponent of a factor, 0 if it is none.
-    pub(crate) fn exponent(&self, value: Value) -> i32 {
-        self.factors.get(&value).copied().unwrap_or(0)
-    }
-
-    /// The monomial with other exponents.
-    pub(crate) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
-        let mut monomial = self.clone();
-        monomial.factors.iter_mut().for_each(|(value, power)| *power = exponent(*value, *power));
-        monomial.factors.retain(|_, power| *power != 0);
-        monomial
     }
 
     /// The monomial as a power of a product times a rest: x^12 / y^7 is (x^2 / y)^6 / y. Computed this way, a value hardly leaves the range
@@ -96,7 +120,7 @@ impl Monomial {
     /// coefficient that is a double.
     pub(crate) fn as_power(&self) -> Option<(Self, i32, Self)> {
         let powers: Vec<(Value, i32)> =
-            self.factors.clone().into_iter().filter(|(_, exponent)| exponent.abs() >= 2).collect();
+            self.factors.iter().copied().filter(|(_, exponent)| exponent.abs() >= 2).collect();
         if powers.len() < if self.coefficient.is_moderate() { 2 } else { 1 } {
             return None;
         }
@@ -108,7 +132,7 @@ impl Monomial {
         let times = times(quotient)?;
         let size = if self.coefficient.is_moderate() { 0 } else { magnitude(&self.coefficient.rational()) };
         let root = size / i64::from(times);
-        let factors = powers.iter().map(|&(value, power)| (value, quotient(power))).collect();
+        let factors = Factors(powers.iter().map(|&(value, power)| (value, quotient(power))).collect());
         let base = Self { coefficient: Coefficient::from(&power_of_two(root)), factors };
         let rest = self.clone().times(&base.to_power(-times));
         Some((base, times, rest))
@@ -118,14 +142,14 @@ impl Monomial {
     pub(crate) fn shared_with(&self, other: &Self) -> Self {
         // A number that is not a double stays with the powers that it is to be multiplied with.
         let same = self.coefficient.abs() == other.coefficient.abs() && self.coefficient.is_moderate();
-        let smaller = |(&value, &exponent): (&Value, &i32)| {
-            let other = *other.factors.get(&value)?;
-            let smaller = if exponent.abs() < other.abs() { exponent } else { other };
-            (exponent.signum() == other.signum()).then_some((value, smaller))
+        let smaller = |value: Value, exponent: i32| match other.factors.exponent(value) {
+            other if exponent.signum() != other.signum() => 0,
+            other if exponent.abs() < other.abs() => exponent,
+            other => other,
         };
         Self {
             coefficient: if same { self.coefficient.clone() } else { Coefficient::one() },
-            factors: self.factors.iter().filter_map(smaller).collect(),
+            factors: self.factors.map(smaller),
         }
     }
 }
@@ -152,7 +176,7 @@ pub(crate) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Val
     let Some(first) = nonzero.next() else { return Monomial::one() };
     let mut shared = nonzero.fold(Monomial::clone(first), |shared, term| shared.shared_with(term));
     shared.coefficient = shared.coefficient.abs();
-    shared.factors.retain(|value, exponent| takes(*value, *exponent));
+    shared.factors = shared.factors.map(|value, exponent| if takes(value, exponent) { exponent } else { 0 });
     let inverse = shared.inverse();
     terms.iter_mut().for_each(|term| **term = term.clone().times(&inverse));
     shared
@@ -160,7 +184,7 @@ pub(crate) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Val
 
 /// The values of two terms in their order, and whether their signs differ. Each term is one value, and not 0.
 pub(crate) fn pair(a: &Monomial, b: &Monomial) -> ([Value; 2], bool) {
-    let value = |term: &Monomial| *term.factors.keys().next().expect("a term is one value");
+    let value = |term: &Monomial| term.factors.values().next().expect("a term is one value");
     let (x, y) = (value(a), value(b));
     ([x.min(y), x.max(y)], a.coefficient.is_negative() != b.coefficient.is_negative())
 }

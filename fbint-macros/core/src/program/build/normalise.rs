@@ -7,6 +7,8 @@
 //!
 //! Nothing is divided by a parameter that could be zero: a factor has a positive power of one only if all entries share it.
 
+use std::collections::HashMap;
+
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use crate::derivation::table::Table;
@@ -105,43 +107,40 @@ fn common_factor<'a>(
 ) -> Monomial {
     let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
     let moving = terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part);
-    let kinds = count_kinds(moving);
+    let (mut kinds, mut counts): (Vec<&Monomial>, HashMap<&Monomial, usize>) = Default::default();
+    for part in moving {
+        let count = counts.entry(part).or_default();
+        kinds.extend((*count == 0).then_some(part));
+        *count += 1;
+    }
+    let least = if positive { least_exponents(&parts) } else { HashMap::new() };
+    let taken_out = |value, exponent: i32| match least.get(&value) {
+        _ if exponent < 0 => exponent,
+        Some(least) => exponent.min(*least),
+        None => 0,
+    };
+    // The terms that are the factor itself keep nothing.
+    let saved = |factor: &Monomial| counts.get(factor).copied().unwrap_or(0);
     let one = Monomial::one();
-    let mut best = (cost(&kinds, &one), one);
-    for (part, _) in &kinds {
-        let candidate = part.with_factors(|value, exponent| {
-            let least = || parts.iter().map(|part| part.exponent(value)).min().unwrap_or(0);
-            if exponent < 0 {
-                exponent
-            } else if positive {
-                least().clamp(0, exponent)
-            } else {
-                0
-            }
-        });
-        let cost = cost(&kinds, &candidate);
-        if cost < best.0 && candidate.coefficient.is_moderate() {
-            best = (cost, candidate);
+    let mut best = (saved(&one), one);
+    for part in kinds {
+        let candidate = Monomial { factors: part.factors.map(taken_out), ..part.clone() };
+        let saved = saved(&candidate);
+        if saved > best.0 && candidate.coefficient.is_moderate() {
+            best = (saved, candidate);
         }
     }
     best.1
 }
 
-/// The different monomials in order, and how often each occurs.
-fn count_kinds<'a>(parts: impl Iterator<Item = &'a Monomial>) -> Vec<(&'a Monomial, usize)> {
-    let mut kinds: Vec<(&Monomial, usize)> = Vec::new();
-    for part in parts {
-        match kinds.iter_mut().find(|(kind, _)| *kind == part) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((part, 1)),
-        }
+/// The values that all parts have positive powers of, with the least exponents.
+fn least_exponents(parts: &[Monomial]) -> HashMap<Value, i32> {
+    let Some((first, others)) = parts.split_first() else { return HashMap::new() };
+    let mut least: HashMap<Value, i32> = first.factors.iter().copied().collect();
+    for part in others {
+        least.iter_mut().for_each(|(value, exponent)| *exponent = part.factors.exponent(*value).min(*exponent));
+        least.retain(|_, exponent| *exponent > 0);
     }
-    kinds
-}
-
-/// The number of terms that keep a factor of numbers and parameters.
-fn cost(kinds: &[(&Monomial, usize)], factor: &Monomial) -> usize {
-    let inverse = factor.inverse();
-    let keeps = |part: &Monomial| !part.clone().times(&inverse).is_one();
-    kinds.iter().filter(|(part, _)| keeps(part)).map(|(_, count)| count).sum()
+    least.retain(|_, exponent| *exponent > 0);
+    least
 }

@@ -40,7 +40,7 @@ impl Lowering<'_> {
 
     /// Returns `true` if a term of a sum is a product: those come last, since a product fuses with the addition free of charge.
     fn is_product(&mut self, term: &Monomial) -> bool {
-        term.factors.keys().any(|&value| {
+        term.factors.values().any(|value| {
             matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != DependsOn::Parameter
         })
     }
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         let mut any = false;
         for (values, opposite, _) in pairs {
             let has = |row: &Vec<Monomial>| {
-                let position = |value: Value| row.iter().position(|term| term.exponent(value) == 1);
+                let position = |value: Value| row.iter().position(|term| term.factors.exponent(value) == 1);
                 let (i, j) = (position(values[0])?, position(values[1])?);
                 (pair(&row[i], &row[j]).1 == opposite).then_some((i, j))
             };
