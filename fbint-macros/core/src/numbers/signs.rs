@@ -5,10 +5,11 @@
 //! back an error, unlike a search that found nothing.
 
 use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
+use num_traits::Signed;
 
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Function};
+use crate::numbers::coefficient::Coefficient;
 
 /// Returns `true` if an expression is proved to be 0 in no state.
 pub(crate) fn is_never_zero(expression: &Expression) -> bool {
@@ -35,7 +36,10 @@ impl Signs {
     /// The signs of an expression, where the signs of some parts are known.
     fn of_part(expression: &Expression, known: &Results<Self>) -> Self {
         known.of(expression, || match expression {
-            Expression::Number(number) => Self::between(number, number),
+            Expression::Number(number) => {
+                let number = Coefficient::from(number);
+                Self::between(&number, &number)
+            }
             Expression::Pi => Self::POSITIVE,
             Expression::Symbol(_) => Self::ANY,
             Expression::Sum(terms) => Self::of_sum(terms, known),
@@ -55,17 +59,17 @@ impl Signs {
 
     /// The signs of all terms, also where sines and cosines add no more than their size to a number.
     fn of_sum(terms: &[Expression], known: &Results<Self>) -> Self {
-        let zero = BigRational::zero;
+        let zero = Coefficient::zero;
         let (mut number, mut size, mut rest) = (zero(), zero(), Self::between(&zero(), &zero()));
         let all: Vec<Self> = terms.iter().map(|term| Self::of_part(term, known)).collect();
         for (term, signs) in terms.iter().zip(&all) {
             match (term, largest(term)) {
-                (Expression::Number(term), _) => number += term,
-                (_, Some(largest)) => size += largest,
+                (Expression::Number(term), _) => number = number.plus(&Coefficient::from(term)),
+                (_, Some(largest)) => size = size.plus(&largest),
                 (_, None) => rest = rest.plus(*signs),
             }
         }
-        let bounded = rest.plus(Self::between(&(&number - &size), &(number + size)));
+        let bounded = rest.plus(Self::between(&number.plus(&size.clone().negated()), &number.plus(&size)));
         let signs = all.into_iter().reduce(Self::plus).unwrap_or(Self::ANY);
         Self {
             negative: signs.negative && bounded.negative,
@@ -74,9 +78,10 @@ impl Signs {
         }
     }
 
-    fn between(low: &BigRational, high: &BigRational) -> Self {
-        let (negative, positive) = (low.is_negative(), high.is_positive());
-        Self { negative, zero: !low.is_positive() && !high.is_negative(), positive }
+    fn between(low: &Coefficient, high: &Coefficient) -> Self {
+        let is_positive = |number: &Coefficient| !number.is_negative() && !number.is_zero();
+        let (negative, positive) = (low.is_negative(), is_positive(high));
+        Self { negative, zero: !is_positive(low) && !high.is_negative(), positive }
     }
 
     fn plus(self, other: Self) -> Self {
@@ -130,13 +135,16 @@ impl Signs {
 }
 
 /// The largest absolute value of a product of numbers and powers of sines and cosines.
-fn largest(expression: &Expression) -> Option<BigRational> {
+fn largest(expression: &Expression) -> Option<Coefficient> {
     match expression {
-        Expression::Number(number) => Some(number.abs()),
-        Expression::Product(factors) => factors.iter().map(largest).product(),
-        Expression::Power(base, exponent) if exponent.is_positive() => largest(base).filter(One::is_one),
+        Expression::Number(number) => Some(Coefficient::from(&number.abs())),
+        // Most products end with an unknown.
+        Expression::Product(factors) => {
+            factors.iter().rev().try_fold(Coefficient::one(), |product, factor| Some(product.times(&largest(factor)?)))
+        }
+        Expression::Power(base, exponent) if exponent.is_positive() => largest(base).filter(Coefficient::is_one),
         Expression::Call(Function::Sign | Function::Step | Function::Sin | Function::Cos | Function::Tanh, _) => {
-            Some(BigRational::one())
+            Some(Coefficient::one())
         }
         _ => None,
     }
@@ -144,6 +152,8 @@ fn largest(expression: &Expression) -> Option<BigRational> {
 
 #[cfg(test)]
 mod tests {
+    use num_traits::One;
+
     use super::*;
     use crate::expression::Symbol;
 
