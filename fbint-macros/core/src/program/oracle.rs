@@ -31,9 +31,10 @@ pub(crate) struct Oracle<'a, N> {
     slopes: Rc<Slopes<'a>>,
 }
 
-/// Derivatives in 256 bits at one point, for the oracles of all numbers.
+/// Derivatives in 256 bits at one point, and targets, for the oracles of all numbers.
 pub(crate) struct Slopes<'a> {
     derivation: &'a Derivation,
+    targets: Table<IntegralId, f64>,
     by_states: AtPoint<'a, Differentiated<Real>>,
     by_velocities: AtPoint<'a, Differentiated<Real>>,
     /// M, row by row.
@@ -49,7 +50,8 @@ impl<'a> Slopes<'a> {
             }))
         };
         let (by_states, by_velocities) = (by(Role::is_state), by(|role| role == Role::Velocity));
-        Rc::new(Self { derivation, by_states, by_velocities, mass_matrix: OnceCell::new() })
+        let targets = consistent_targets(derivation, point);
+        Rc::new(Self { derivation, targets, by_states, by_velocities, mass_matrix: OnceCell::new() })
     }
 
     /// M = dp/dxi, row by row.
@@ -130,8 +132,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
                 multipliers[constraint] = value.clone();
             }
         }
-        let targets = consistent_targets(derivation, point);
-        let slopes = slopes.clone();
+        let (targets, slopes) = (slopes.targets.clone(), slopes.clone());
         Self { derivation, point, integrals, gradients, targets, multipliers, values, slopes }
     }
 

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::identities::vanishes_identically;
+use super::identities::Vanishing;
 use crate::derivation::{Declared, IntegralId, Problem, Symbols};
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Function};
@@ -28,24 +28,29 @@ pub(crate) struct Undefined<'a> {
 /// The innermost root, logarithm, arcsine, arccosine or power that is undefined at every point that was tried, though its
 /// arguments are not, or quotient by 0.
 pub(crate) fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
-    innermost(expression, symbols, &Results::default())
+    innermost(expression, symbols, &Results::default(), &Vanishing::default())
 }
 
 /// The same, where some parts are known to be defined.
-fn innermost<'a>(expression: &'a Expression, symbols: &Symbols, known: &Results<()>) -> Option<Undefined<'a>> {
+fn innermost<'a>(
+    expression: &'a Expression,
+    symbols: &Symbols,
+    known: &Results<()>,
+    values: &Vanishing,
+) -> Option<Undefined<'a>> {
     if known.get(expression).is_some() {
         return None;
     }
-    let undefined = expression.children().find_map(|part| innermost(part, symbols, known));
+    let undefined = expression.children().find_map(|part| innermost(part, symbols, known, values));
     known.insert(expression, &());
-    undefined.or_else(|| undefined_itself(expression, symbols))
+    undefined.or_else(|| undefined_itself(expression, symbols, values))
 }
 
 /// The expression, if it is undefined though its parts are not.
-fn undefined_itself<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
+fn undefined_itself<'a>(expression: &'a Expression, symbols: &Symbols, values: &Vanishing) -> Option<Undefined<'a>> {
     if let Expression::Power(base, exponent) = expression
         && exponent.is_negative()
-        && vanishes_identically(base)
+        && values.vanishes(base)
     {
         return Some(Undefined { part: expression, is_certain: true });
     }

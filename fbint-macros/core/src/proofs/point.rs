@@ -1,6 +1,6 @@
 //! Points at which identities are tested: a residue for each unknown, and so for each expression.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -477,7 +477,7 @@ pub(super) fn most_signs<'a>(expressions: impl IntoIterator<Item = &'a Expressio
 /// The roots that occur, each once, with roots of products and of numbers last. Evaluate them before anything else: where all of it is
 /// defined, no radicand is negative, and the root of a product of factors whose roots occur is the product of their roots.
 pub(super) fn roots<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Expression> {
-    let (mut roots, mut of_products) = (Vec::new(), Vec::new());
+    let (mut roots, mut of_products, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for expression in expressions {
         // Parts before what they are parts of.
         for node in expression.nodes().collect::<Vec<_>>().into_iter().rev() {
@@ -487,7 +487,7 @@ pub(super) fn roots<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -
                 let is_product = matches!(**base, Expression::Product(_) | Expression::Number(_));
                 let all = if is_product { &mut of_products } else { &mut roots };
                 let root = (**base).clone().power(BigRational::new(BigInt::from(1), exponent.denom().clone())).ok();
-                all.extend(root.filter(|root| !all.contains(root)));
+                all.extend(root.filter(|root| seen.insert(root.identity())));
             }
         }
     }

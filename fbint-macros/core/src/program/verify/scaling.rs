@@ -9,7 +9,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use crate::derivation::Derivation;
-use crate::derivation::table::Table;
+use crate::derivation::table::{Id, Table};
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::points::{IntegralSizes, Sizes};
@@ -138,7 +138,8 @@ fn equations(derivation: &Derivation) -> Vec<Magnitude> {
         }
     }
     let mut found = equations.found;
-    let known = |symbol: &Symbol| symbol.0 < derivation.symbols.unknowns().count() as u32;
+    let unknowns = derivation.symbols.unknowns().count();
+    let known = |symbol: &Symbol| symbol.place() < unknowns;
     found.retain(|term| !term.degrees.is_empty() && term.degrees.iter().all(|(symbol, _)| known(symbol)));
     found
 }
