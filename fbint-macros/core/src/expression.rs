@@ -20,7 +20,7 @@ pub(crate) mod circle;
 pub(crate) mod parts;
 pub(crate) mod work;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 pub use self::parts::{Identity, Parts};
-use crate::expression::parts::Results;
+use crate::expression::parts::{Identities, Results};
 use crate::expression::work::{LOOK, PART, spend, spend_number};
 
 /// A scalar unknown of a model: an entry of the state or of a parameter. The index orders symbols everywhere.
@@ -406,7 +406,7 @@ impl Expression {
 
     /// The expression and all that it is made of, each before its parts. A part that takes several operations occurs once.
     pub fn nodes(&self) -> impl Iterator<Item = &Self> {
-        let (mut open, mut seen, mut parts_first) = (vec![(self, false)], HashSet::new(), Vec::new());
+        let (mut open, mut seen, mut parts_first) = (vec![(self, false)], Identities::default(), Vec::new());
         while let Some((node, is_open)) = open.pop() {
             if is_open || node.operations() == 0 {
                 parts_first.push(node);

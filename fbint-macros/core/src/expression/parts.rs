@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug, Formatter};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::Deref;
@@ -147,9 +147,15 @@ impl Hash for Parts {
 /// Passes repeat fewer operations faster than they look them up. Functions are looked up always.
 const FEW: usize = 8;
 
+/// Something for each of several expressions, for look-up alone.
+pub(crate) type ByIdentity<T> = HashMap<Identity, T, BuildHasherDefault<LowBits>>;
+
+/// Several expressions, for look-up alone.
+pub(crate) type Identities = HashSet<Identity, BuildHasherDefault<LowBits>>;
+
 /// The results of a pass, one for each distinct expression.
 #[derive(Clone, Debug)]
-pub(crate) struct Results<T>(RefCell<HashMap<Identity, T, BuildHasherDefault<LowBits>>>);
+pub(crate) struct Results<T>(RefCell<ByIdentity<T>>);
 
 impl<T> Default for Results<T> {
     fn default() -> Self {
@@ -190,7 +196,7 @@ fn is_kept(expression: &Expression) -> bool {
 
 /// Takes the low bits of what is a hash already.
 #[derive(Default)]
-struct LowBits(u64);
+pub(crate) struct LowBits(u64);
 
 impl Hasher for LowBits {
     fn finish(&self) -> u64 {

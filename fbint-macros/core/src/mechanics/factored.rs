@@ -1,12 +1,11 @@
 //! Common factors taken out of sums, and equal terms merged.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::expression::parts::Results;
+use crate::expression::parts::{ByIdentity, Results};
 use crate::expression::{Expression, Identity};
 use crate::numbers::coefficient::Coefficient;
 
@@ -44,7 +43,7 @@ fn with_like_terms_collected(expression: Expression) -> Expression {
 struct Kinds {
     terms: Vec<Factors>,
     /// Their places by their powers.
-    places: HashMap<Identity, usize>,
+    places: ByIdentity<usize>,
 }
 
 impl Kinds {

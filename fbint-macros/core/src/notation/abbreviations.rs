@@ -1,9 +1,8 @@
 //! Names for the parts that long equations share, so that they grow with the distinct parts and not with the tree that these stand for.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::derivation::Derivation;
-use crate::expression::{Expression, Identity};
+use crate::expression::Expression;
+use crate::expression::parts::{ByIdentity, Identities};
 
 /// An expression with more operations, written out, fills a page.
 const PAGE: usize = 400;
@@ -24,8 +23,8 @@ pub(super) fn shared_parts(derivation: &Derivation) -> Vec<Expression> {
 #[derive(Default)]
 struct Walk<'a> {
     /// The number of times that each part occurs in distinct expressions around it.
-    occurrences: HashMap<Identity, usize>,
-    seen: HashSet<Identity>,
+    occurrences: ByIdentity<usize>,
+    seen: Identities,
     parts_first: Vec<&'a Expression>,
 }
 

@@ -1,15 +1,15 @@
 //! Values and gradients of expressions, without algebra: in numbers along with the values, as expressions by the chain rule, not simplified.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
 use super::number::{Number, Numeric};
-use crate::expression::parts::Results;
+use crate::expression::parts::{ByIdentity, Identities, Results};
 use crate::expression::work::{EVALUATION, spend_each, spend_number};
-use crate::expression::{Expression, Function, Identity, Symbol};
+use crate::expression::{Expression, Function, Symbol};
 
 /// A value, and its derivatives by the unknowns that it depends on, which are symbols mostly. It is a number itself.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ pub(crate) fn gradient_at<T: Number, F: Fn(Symbol) -> T>(
 ) -> Option<BTreeMap<Symbol, T>> {
     let varies = Results::default();
     // The derivative by each part that is still to come, as far as it is known.
-    let mut slopes: HashMap<Identity, T> = HashMap::from([(expression.identity(), T::integer(1))]);
+    let mut slopes: ByIdentity<T> = ByIdentity::from_iter([(expression.identity(), T::integer(1))]);
     let mut gradient = BTreeMap::new();
     for part in wholes_first(expression) {
         let Some(slope) = slopes.remove(&part.identity()) else { continue };
@@ -167,8 +167,8 @@ pub(crate) fn gradient_in_reverse(
 ) -> Option<BTreeMap<Symbol, Expression>> {
     let varies = Results::default();
     // The terms of the derivative by each part that is still to come.
-    let mut terms: HashMap<Identity, Vec<Expression>> =
-        HashMap::from([(expression.identity(), vec![Expression::one()])]);
+    let mut terms: ByIdentity<Vec<Expression>> =
+        ByIdentity::from_iter([(expression.identity(), vec![Expression::one()])]);
     let mut gradient = BTreeMap::new();
     for part in wholes_first(expression) {
         let Some(slope) = terms.remove(&part.identity()).map(Expression::sum) else { continue };
@@ -186,7 +186,7 @@ pub(crate) fn gradient_in_reverse(
 
 /// The distinct parts of an expression, each before those that it is made of.
 fn wholes_first(expression: &Expression) -> Vec<&Expression> {
-    let (mut open, mut seen, mut parts_first) = (vec![(expression, false)], HashSet::new(), Vec::new());
+    let (mut open, mut seen, mut parts_first) = (vec![(expression, false)], Identities::default(), Vec::new());
     while let Some((part, is_open)) = open.pop() {
         if is_open {
             parts_first.push(part);
