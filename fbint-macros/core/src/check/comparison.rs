@@ -1,6 +1,6 @@
 //! The derivation against the declaration, at one point.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 
 use super::CheckOutcome;
@@ -22,6 +22,8 @@ pub(super) struct PointComparison<'a> {
     derivation: &'a Derivation,
     point: Point<'a>,
     values: AtPoint<'a, Real>,
+    /// X, where it is defined.
+    velocity: OnceCell<Option<Velocity>>,
     /// Whether something that was derived is undefined here.
     is_undefined: Cell<bool>,
 }
@@ -32,33 +34,53 @@ type Agreement = Result<(), String>;
 impl<'a> PointComparison<'a> {
     pub(super) fn new(declared: DeclaredAtPoint<'a>, derivation: &'a Derivation, point: Point<'a>) -> Self {
         let values: AtPoint<'a, Real> = Evaluation::new(Box::new(move |symbol| Real::from(point.symbol(symbol))));
-        Self { declared, derivation, point, values, is_undefined: Cell::new(false) }
+        let (velocity, is_undefined) = Default::default();
+        Self { declared, derivation, point, values, velocity, is_undefined }
     }
 
-    pub(super) fn all(&self) -> CheckOutcome {
-        match self.compare() {
+    /// The outcome, and X for more comparisons.
+    pub(super) fn all(self) -> (CheckOutcome, Option<Velocity>) {
+        let outcome = match self.compare() {
             Err(quantity) => CheckOutcome::Disagreement(quantity),
             Ok(()) if self.is_undefined.get() => CheckOutcome::Undefined,
             Ok(()) => CheckOutcome::Agreement,
-        }
+        };
+        (outcome, self.velocity.into_inner().flatten())
     }
 
     fn compare(&self) -> Agreement {
+        // The others rely on the form of the systems.
+        self.systems()?;
         self.integrals()?;
         self.structure()?;
-        self.systems()?;
         self.constraints()?;
         self.motion()?;
         self.frame()?;
         self.outputs()
     }
 
+    /// X, where it is defined.
+    fn velocity(&self) -> Option<&Velocity> {
+        let state = || self.derivation.symbols.unknowns().map(|symbol| self.point.symbol(symbol)).collect();
+        let velocity = || Velocity::new(self.derivation, State::new(&state()));
+        self.velocity.get_or_init(velocity).as_ref()
+    }
+
     /// F and DF.
     fn integrals(&self) -> Agreement {
         for (id, integral) in self.derivation.integrals.iter() {
             let declared = &self.declared.integrals[id];
-            self.holds(&integral.value, &declared.value, || integral.name.clone())?;
-            self.row(&integral.gradient, &declared.gradient, |_| format!("the gradient of {}", integral.name))?;
+            let value = |expression: &Expression| match self.velocity() {
+                Some(velocity) => velocity.value(expression),
+                None => self.evaluate(expression),
+            };
+            self.equals(value(&integral.value), &declared.value, || integral.name.clone())?;
+            let name = || format!("the gradient of {}", integral.name);
+            let (derived, expected) = (&integral.gradient, &declared.gradient);
+            for symbol in derived.keys().chain(expected.keys()).collect::<BTreeSet<_>>() {
+                let derived = derived.get(symbol).map_or_else(|| Some(Real::zero()), value);
+                self.equals(derived, &entry(expected, *symbol), name)?;
+            }
         }
         Ok(())
     }
@@ -128,8 +150,7 @@ impl<'a> PointComparison<'a> {
     /// X and the multipliers.
     fn motion(&self) -> Agreement {
         let symbols = &self.derivation.symbols;
-        let state = State::new(&symbols.unknowns().map(|symbol| self.point.symbol(symbol)).collect());
-        let Some(velocity) = Velocity::new(self.derivation, state) else {
+        let Some(velocity) = self.velocity() else {
             let is_defined = |expression: &Expression| self.evaluate(expression).is_some();
             if !self.declared.has_dependent_constraints() && self.derivation.field.expressions().all(is_defined) {
                 return Err("the field".to_owned());
@@ -137,7 +158,7 @@ impl<'a> PointComparison<'a> {
             self.is_undefined.set(true);
             return Ok(());
         };
-        let Some(expected) = &self.declared.motion else { return self.balance(&velocity) };
+        let Some(expected) = &self.declared.motion else { return self.balance(velocity) };
         for state in symbols.states() {
             let name = || format!("the rate of {}", symbols[state].name);
             self.equals(Some(velocity.component(state).clone()), &entry(&expected.rates, state), name)?;

@@ -42,21 +42,23 @@ pub enum CheckOutcome {
 
 /// Whether everything was derived from the problem as it should have been.
 pub fn check(problem: &Problem, derivation: &Derivation) -> CheckOutcome {
-    let mut compared = 0;
+    let (mut compared, mut velocities) = (0, Vec::new());
     for point in search_points(&problem.symbols).take(TRIED) {
         let Some(declared) = DeclaredAtPoint::at(problem, move |symbol| Real::from(point.symbol(symbol))) else {
             continue;
         };
-        match PointComparison::new(declared, derivation, point).all() {
+        let (outcome, velocity) = PointComparison::new(declared, derivation, point).all();
+        match outcome {
             CheckOutcome::Agreement => compared += 1,
             CheckOutcome::Undefined => {}
-            disagreement @ CheckOutcome::Disagreement(_) => return disagreement,
+            CheckOutcome::Disagreement(_) => return outcome,
         }
+        velocities.extend(velocity);
         if compared == POINTS {
             break;
         }
     }
-    match changed_by_field(derivation) {
+    match changed_by_field(derivation, velocities) {
         Some(integral) => {
             CheckOutcome::Disagreement(format!("the rate of {} along the field", derivation.integrals[integral].name))
         }

@@ -45,11 +45,37 @@ impl<T: Number, F: Fn(Symbol) -> T> Evaluation<T, F> {
 
     /// The value of an expression, where all of it is defined.
     pub(crate) fn value(&self, expression: &Expression) -> Option<T> {
-        self.values.of(expression, || {
-            let parts: Vec<T> = expression.children().map(|part| self.value(part)).collect::<Option<_>>()?;
-            of_parts(expression, &parts, &self.symbol)
-        })
+        known_value(expression, &self.symbol, &self.values)
     }
+}
+
+/// The value of an expression, where all of it is defined, from values that are known.
+pub(crate) fn known_value<T: Number>(
+    expression: &Expression,
+    symbol: &impl Fn(Symbol) -> T,
+    known: &Results<Option<T>>,
+) -> Option<T> {
+    known.of(expression, || {
+        spend_each(1 + expression.children().len(), EVALUATION);
+        let mut parts = expression.children().map(|part| known_value(part, symbol, known));
+        let value = match expression {
+            Expression::Number(number) => {
+                spend_number(number);
+                T::rational(number)
+            }
+            Expression::Pi => T::pi(),
+            Expression::Symbol(of) => symbol(*of),
+            // From 0 on: the first addition bounds what the digits of a term leave open.
+            Expression::Sum(_) => parts.try_fold(T::integer(0), |sum, term| Some(sum.plus(&term?)))?,
+            Expression::Product(_) => {
+                let first = parts.next()??;
+                parts.try_fold(first, |product, factor| Some(product.times(&factor?)))?
+            }
+            Expression::Power(_, exponent) => parts.next()??.power(exponent)?,
+            Expression::Call(function, _) => T::call(*function, &parts.collect::<Option<Vec<_>>>()?)?,
+        };
+        value.in_range()
+    })
 }
 
 impl<T: Numeric, F: Fn(Symbol) -> T> Evaluation<T, F> {
@@ -57,25 +83,6 @@ impl<T: Numeric, F: Fn(Symbol) -> T> Evaluation<T, F> {
     pub(crate) fn number(&self, expression: &Expression) -> T {
         self.value(expression).unwrap_or_else(T::undefined)
     }
-}
-
-/// The value of an expression from the values of its parts.
-fn of_parts<T: Number>(expression: &Expression, parts: &[T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
-    spend_each(1 + parts.len(), EVALUATION);
-    let value = match expression {
-        Expression::Number(number) => {
-            spend_number(number);
-            T::rational(number)
-        }
-        Expression::Pi => T::pi(),
-        Expression::Symbol(of) => symbol(*of),
-        // From 0 on: the first addition bounds what the digits of a term leave open.
-        Expression::Sum(_) => parts.iter().fold(T::integer(0), |sum, term| sum.plus(term)),
-        Expression::Product(_) => folded(parts.iter(), T::times)?,
-        Expression::Power(_, exponent) => parts[0].power(exponent)?,
-        Expression::Call(function, _) => T::call(*function, parts)?,
-    };
-    value.in_range()
 }
 
 /// The numbers joined from the first to the last, if there are any.

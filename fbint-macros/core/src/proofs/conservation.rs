@@ -16,7 +16,7 @@ use std::cell::LazyCell;
 
 use super::identities::vanishes_identically;
 use super::point::Set;
-use super::rates::{sets_around_constraints, vanishes_everywhere, vanishes_on_any};
+use super::rates::{sets_around_constraints, vanish_everywhere, vanishes_on_any};
 use super::search::{Found, refute};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
@@ -43,8 +43,15 @@ pub struct Violation {
     pub found: Found,
 }
 
-/// The grade of each integral for which numbers prove one.
+/// The grade of each integral for which numbers prove one. Often all others are conserved everywhere, which the same points prove.
 pub fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conservation>> {
+    let by_construction = |id| derivation.integrals.conserved_by_construction(id);
+    let others = derivation.integrals.iter().filter(|(id, _)| by_construction(*id).is_none());
+    let others: Vec<&SparseRow> = others.map(|(_, integral)| &integral.gradient).collect();
+    if others.len() > 1 && vanish_everywhere(derivation, &others) {
+        let everywhere = Conservation::Everywhere(Evidence::Algebra);
+        return derivation.integrals.ids().map(|id| Some(by_construction(id).unwrap_or(everywhere))).collect();
+    }
     let sets = sets_around_constraints(derivation);
     derivation.integrals.ids().map(|integral| grade(derivation, &sets, integral)).collect()
 }
@@ -57,7 +64,7 @@ fn grade(derivation: &Derivation, sets: &[Set<'_>], integral: IntegralId) -> Opt
 
 /// The grade of a function that has this gradient where points modulo primes prove one. The sets contain the constraint set.
 pub(super) fn proved_grade(derivation: &Derivation, sets: &[Set<'_>], gradient: &SparseRow) -> Option<Conservation> {
-    if vanishes_everywhere(derivation, gradient) {
+    if vanish_everywhere(derivation, &[gradient]) {
         return Some(Conservation::Everywhere(Evidence::Algebra));
     }
     if vanishes_on_any(derivation, gradient, sets) {
@@ -78,11 +85,15 @@ fn is_gradient_of(derivation: &Derivation, gradient: &SparseRow, integral: Integ
     !derivation.symbols.states().any(differs)
 }
 
-/// An integral that the form of the system should keep, and that the field changes in some state: a fault of the compiler.
-pub(crate) fn changed_by_field(derivation: &Derivation) -> Option<IntegralId> {
+/// An integral that the form of the system should keep, and that the field changes in some state: a fault of the compiler. In some states
+/// in general position, the field may be `known`.
+pub(crate) fn changed_by_field(derivation: &Derivation, known: Vec<Velocity>) -> Option<IntegralId> {
     let starts = || general(&derivation.symbols).take(TRIED);
     let field = |states: &mut dyn Iterator<Item = State>| velocities(derivation, states, STATES_OF_CONSTRUCTION);
-    let everywhere = LazyCell::new(|| field(&mut starts().map(|values| State::new(&values))));
+    let everywhere = LazyCell::new(|| match known.len() {
+        0..STATES_OF_CONSTRUCTION => field(&mut starts().map(|values| State::new(&values))),
+        _ => known,
+    });
     let on_constraints = LazyCell::new(|| field(&mut starts().filter_map(|start| consistent(derivation, start))));
     derivation.integrals.ids().find(|id| match derivation.integrals.conserved_by_construction(*id) {
         Some(Conservation::Everywhere(_)) => changes(derivation, *id, &everywhere),
@@ -201,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_holds_by_construction_is_evaluated() {
-        assert_eq!(changed_by_field(&oscillator(-1)), None);
-        assert_eq!(changed_by_field(&oscillator(-2)), oscillator(-2).integrals.energy());
+        assert_eq!(changed_by_field(&oscillator(-1), Vec::new()), None);
+        assert_eq!(changed_by_field(&oscillator(-2), Vec::new()), oscillator(-2).integrals.energy());
     }
 }

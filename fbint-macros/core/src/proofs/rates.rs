@@ -12,14 +12,14 @@ use crate::derivation::{Derivation, Field, LinearSystem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
 
-/// Returns `true` if dI.X is proved to vanish in every state where it is defined, from the gradient dI.
-pub(super) fn vanishes_everywhere(derivation: &Derivation, gradient: &SparseRow) -> bool {
-    vanishes(derivation, gradient, &Set::default())
+/// Returns `true` if dI.X is proved to vanish in every state where it is defined, for each of these gradients dI.
+pub(super) fn vanish_everywhere(derivation: &Derivation, gradients: &[&SparseRow]) -> bool {
+    vanish(derivation, gradients, &Set::default())
 }
 
 /// Returns `true` if dI.X is proved to vanish on one of these sets, wherever it is defined.
 pub(super) fn vanishes_on_any(derivation: &Derivation, gradient: &SparseRow, sets: &[Set<'_>]) -> bool {
-    sets.iter().any(|set| vanishes(derivation, gradient, set))
+    sets.iter().any(|set| vanish(derivation, &[gradient], set))
 }
 
 /// Sets that contain the constraint set, small ones last. A hinge leaves no entry of two rotation matrices open that it could be solved for,
@@ -50,21 +50,28 @@ pub(super) fn constraint_set(derivation: &Derivation) -> Option<Set<'_>> {
     })
 }
 
-fn vanishes(derivation: &Derivation, slopes: &SparseRow, set: &Set<'_>) -> bool {
-    let relevant: Vec<&Expression> = slopes.keys().map(|state| &derivation.field.rates[*state]).collect();
+fn vanish(derivation: &Derivation, gradients: &[&SparseRow], set: &Set<'_>) -> bool {
+    let rates = &derivation.field.rates;
+    let states: BTreeSet<Symbol> = gradients.iter().flat_map(|gradient| gradient.keys().copied()).collect();
+    let relevant: Vec<&Expression> = states.iter().map(|state| &rates[*state]).collect();
     let systems = needed(&derivation.field, &relevant);
     let entries = systems.iter().flat_map(|system| system.expressions());
-    let parts: Vec<&Expression> = slopes.values().chain(relevant.iter().copied()).chain(entries).collect();
-    let rate = |point: &mut ModularPoint| {
-        bind_solutions(point, systems.iter().copied())?;
+    let slopes = gradients.iter().flat_map(|gradient| gradient.values());
+    let parts: Vec<&Expression> = slopes.chain(relevant.iter().copied()).chain(entries).collect();
+    let is_kept = |point: &mut ModularPoint, gradient: &SparseRow| {
         let field = point.field;
         let mut rate = 0;
-        for ((_, slope), velocity) in slopes.iter().zip(&relevant) {
-            rate = field.add(rate, field.multiply(point.evaluate(slope)?, point.evaluate(velocity)?));
+        for (state, slope) in gradient {
+            rate = field.add(rate, field.multiply(point.evaluate(slope)?, point.evaluate(&rates[*state])?));
         }
         Some(rate == 0)
     };
-    holds_on(&parts, set, growth(&systems), rate)
+    let are_kept = |point: &mut ModularPoint| {
+        bind_solutions(point, systems.iter().copied())?;
+        let mut kept = gradients.iter().map(|gradient| is_kept(point, gradient));
+        kept.try_fold(true, |all, kept| Some(all && kept?))
+    };
+    holds_on(&parts, set, growth(&systems), are_kept)
 }
 
 /// A bound for the degree of what is made of the solutions of systems, relative to the degrees of all of their entries. A solution is a

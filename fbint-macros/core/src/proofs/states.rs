@@ -12,7 +12,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Integral, SparseRow, Symbols};
 use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol, to_f64};
-use crate::numbers::derivative::{Evaluation, dot};
+use crate::numbers::derivative::{Evaluation, dot, known_value};
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::search_points;
@@ -25,6 +25,8 @@ pub type Values = Table<Symbol, f64>;
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     values: Table<Symbol, Real>,
+    /// The values of expressions.
+    known: Results<Option<Real>>,
 }
 
 /// Entries of F below this are zero, in doubles, relative to the terms that they are made of, or to their first value if
@@ -44,18 +46,17 @@ const PRECISE_DAMPING: f64 = 1e-40;
 
 impl State {
     pub(crate) fn new(values: &Values) -> Self {
-        Self { values: values.map(|value| Real::from(*value)) }
+        Self { values: values.map(|value| Real::from(*value)), known: Results::default() }
     }
 
     /// The value of an expression, where it is defined.
     pub(crate) fn evaluate(&self, expression: &Expression) -> Option<Real> {
-        Real::evaluate(expression, &|symbol| self.values[symbol].clone())
+        known_value(expression, &|symbol| self.values[symbol].clone(), &self.known)
     }
 
     /// The entries of a gradient, where all of them are defined.
     pub(super) fn slopes(&self, gradient: &SparseRow) -> Option<SparseRow<Real>> {
-        let values = Evaluation::new(|symbol| self.values[symbol].clone());
-        gradient.iter().map(|(symbol, entry)| Some((*symbol, values.value(entry)?))).collect()
+        gradient.iter().map(|(symbol, entry)| Some((*symbol, self.evaluate(entry)?))).collect()
     }
 
     /// The value of a symbol, if it is an unknown.
@@ -66,6 +67,7 @@ impl State {
     /// Adds a number to an entry. The result is another exact state.
     pub(super) fn shift(&mut self, symbol: Symbol, by: &Real) {
         self.values[symbol] = (&self.values[symbol] + by).within(0.0);
+        self.known = Results::default();
     }
 
     /// States as far from this one as these weights of rows of DF are meant, too: where the constraints hold exactly.
@@ -77,6 +79,7 @@ impl State {
         for (value, error) in self.values.rows_mut().zip(errors.rows()) {
             *value = value.clone().within(*error);
         }
+        self.known = Results::default();
     }
 
     /// The nearest doubles.
@@ -220,7 +223,8 @@ fn values(equations: &[VanishingFunction<'_>], x: &Values) -> Vec<f64> {
 }
 
 fn rows(equations: &[VanishingFunction<'_>], x: &Values) -> Vec<SparseRow<f64>> {
-    let row = |gradient: &SparseRow| gradient.iter().map(|(symbol, entry)| (*symbol, evaluate(entry, x))).collect();
+    let values: Evaluation<f64, _> = Evaluation::new(|symbol| x[symbol]);
+    let row = |gradient: &SparseRow| gradient.iter().map(|(symbol, entry)| (*symbol, values.number(entry))).collect();
     equations.iter().map(|equation| row(equation.gradient)).collect()
 }
 

@@ -1,13 +1,13 @@
 //! X in one state, in 256 bits.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::states::State;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, SparseRow};
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
-use crate::numbers::derivative::Evaluation;
+use crate::numbers::derivative::known_value;
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
 
@@ -18,25 +18,29 @@ pub(crate) struct Velocity {
     field: Table<Symbol, Real>,
     /// Unknowns on the way to X: multipliers, and the unknowns of linear systems.
     pub(crate) solved: BTreeMap<Symbol, Real>,
+    /// The values of expressions.
+    known: Results<Option<Real>>,
 }
 
 impl Velocity {
     /// `None` where the field is not defined.
     pub(crate) fn new(derivation: &Derivation, state: State) -> Option<Self> {
-        let solved: RefCell<BTreeMap<Symbol, Real>> = RefCell::default();
+        let (field, solved, known) = Default::default();
+        let mut velocity = Self { state, field, solved, known };
         // No system contains what a later one is solved for.
-        let values = Evaluation::new(|symbol| {
-            solved.borrow().get(&symbol).or(state.get(symbol)).cloned().unwrap_or_else(Real::undefined)
-        });
         for system in &derivation.field.systems {
-            let row = |row: Vec<&Expression>| row.into_iter().map(|entry| values.value(entry)).collect();
+            let row = |row: Vec<&Expression>| row.into_iter().map(|entry| velocity.value(entry)).collect();
             let rows: Vec<Vec<Real>> = system.rows().map(|entries| row(entries.collect())).collect::<Option<_>>()?;
-            let solution = solve(rows)?;
-            solved.borrow_mut().extend(system.unknowns.iter().copied().zip(solution));
+            velocity.solved.extend(system.unknowns.iter().copied().zip(solve(rows)?));
         }
-        let field = derivation.field.rates.rows().map(|rate| values.value(rate)).collect::<Option<_>>()?;
-        drop(values);
-        Some(Self { state, field, solved: solved.into_inner() })
+        velocity.field = derivation.field.rates.rows().map(|rate| velocity.value(rate)).collect::<Option<_>>()?;
+        Some(velocity)
+    }
+
+    /// The value of an expression, which may contain what is solved for.
+    pub(crate) fn value(&self, expression: &Expression) -> Option<Real> {
+        let symbol = |symbol| self.solved.get(&symbol).or(self.state.get(symbol)).cloned();
+        known_value(expression, &|of| symbol(of).unwrap_or_else(Real::undefined), &self.known)
     }
 
     /// X along an entry of the state.
@@ -46,9 +50,8 @@ impl Velocity {
 
     /// dI.X
     pub(super) fn rate(&self, gradient: &SparseRow) -> Option<Real> {
-        let slopes = self.state.slopes(gradient)?;
-        let terms = slopes.iter().map(|(symbol, slope)| slope * &self.field[*symbol]);
-        Some(terms.fold(Real::zero(), |sum, term| &sum + &term)).filter(|rate| rate.to_f64().is_finite())
+        let mut terms = gradient.iter().map(|(symbol, slope)| Some(&self.value(slope)? * &self.field[*symbol]));
+        terms.try_fold(Real::zero(), |sum, term| Some(&sum + &term?)).filter(|rate| rate.to_f64().is_finite())
     }
 }
 
