@@ -3,6 +3,8 @@
 //! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}. The sum vanishes if either integral commutes with every constraint. Where
 //! it does not, the bracket is left open, since C is not inverted here.
 
+use std::cell::OnceCell;
+
 use super::identities::vanishes_identically;
 use super::states::is_nonzero_somewhere;
 use crate::derivation::table::Table;
@@ -88,11 +90,19 @@ struct Brackets<'a> {
     simplified: &'a dyn Fn(&Expression) -> Option<Expression>,
     /// Whether each integral commutes with all constraints, and is not one of them.
     commutes: Table<IntegralId, bool>,
+    /// The values of the integrals at a few points.
+    values: OnceCell<Table<IntegralId, Vec<f64>>>,
+}
+
+/// The values of an expression at a few points.
+fn values(expression: &Expression) -> Vec<f64> {
+    sample_points().take(2).map(|point| point.evaluate(expression)).collect()
 }
 
 impl<'a> Brackets<'a> {
     fn of(derivation: &'a Derivation, simplified: &'a dyn Fn(&Expression) -> Option<Expression>) -> Self {
-        let mut brackets = Self { derivation, simplified, commutes: derivation.integrals.map(|_| true) };
+        let (commutes, values) = (derivation.integrals.map(|_| true), OnceCell::new());
+        let mut brackets = Self { derivation, simplified, commutes, values };
         let constraints = derivation.constraints().unwrap_or_default();
         let vanishes = |f, g| brackets.poisson(f, g).is_some_and(|bracket| bracket.is_zero());
         let commutes = |f| !constraints.contains(&f) && constraints.iter().all(|g| vanishes(f, *g));
@@ -116,12 +126,16 @@ impl<'a> Brackets<'a> {
 
     /// The bracket, as a small multiple of an integral where it is one.
     fn recognised(&self, bracket: Expression) -> Bracket {
+        let integrals = self.values.get_or_init(|| self.derivation.integrals.map(|integral| values(&integral.value)));
+        let own = values(&bracket);
         for (id, integral) in self.derivation.integrals.iter() {
             for factor in [1, -1, 2, -2] {
+                let is_near = |(own, other): (&f64, &f64)| (own - factor as f64 * other).abs() < 1e-9;
+                if !own.iter().zip(&integrals[id]).all(is_near) {
+                    continue;
+                }
                 let difference = bracket.clone() - Expression::integer(factor) * integral.value.clone();
-                let is_candidate = sample_points().take(2).all(|point| point.evaluate(&difference).abs() < 1e-9);
-                let vanishes = |difference| vanishes_identically(&difference);
-                if is_candidate && (self.simplified)(&difference).is_some_and(vanishes) {
+                if (self.simplified)(&difference).is_some_and(|difference| vanishes_identically(&difference)) {
                     return Bracket::Multiple(factor, id);
                 }
             }
