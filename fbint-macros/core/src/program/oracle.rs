@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role};
+use crate::derivation::{Derivation, Field, IntegralId, LinearSystem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{AtPoint, Differentiated, Evaluation, varying};
 use crate::numbers::number::Numeric;
@@ -19,9 +19,9 @@ pub(crate) struct Oracle<'a, N> {
     pub(crate) derivation: &'a Derivation,
     point: &'a Point<'a>,
     /// F
-    pub(crate) integrals: Table<IntegralId, N>,
+    integrals: OnceCell<Table<IntegralId, N>>,
     /// DF
-    pub(crate) gradients: Table<IntegralId, Table<Symbol, N>>,
+    gradients: OnceCell<Table<IntegralId, Table<Symbol, N>>>,
     /// F_target
     pub(crate) targets: Table<IntegralId, f64>,
     /// c, and 0 for each integral that has none.
@@ -118,13 +118,6 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     ) -> Self {
         let known: Known<N> = Known::default();
         let values = values_at(point, &known);
-        let value = |expression: &Expression| values.number(expression);
-        let integrals = derivation.integrals.map(|integral| value(&integral.value));
-        let gradients = derivation.integrals.map(|integral| {
-            let mut row = derivation.symbols.over_states(|_| N::zero());
-            integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
-            row
-        });
         solve(&derivation.field, &known, &values, precision);
         let mut multipliers = derivation.integrals.map(|_| N::zero());
         for (symbol, value) in known.borrow().iter() {
@@ -133,7 +126,25 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
             }
         }
         let (targets, slopes) = (slopes.targets.clone(), slopes.clone());
+        let (integrals, gradients) = Default::default();
         Self { derivation, point, integrals, gradients, targets, multipliers, values, slopes }
+    }
+
+    /// F
+    pub(crate) fn integrals(&self) -> &Table<IntegralId, N> {
+        let value = || self.derivation.integrals.map(|integral| self.values.number(&integral.value));
+        self.integrals.get_or_init(value)
+    }
+
+    /// DF
+    pub(crate) fn gradients(&self) -> &Table<IntegralId, Table<Symbol, N>> {
+        let Derivation { symbols, integrals, .. } = self.derivation;
+        let gradient = |gradient: &SparseRow| {
+            let mut row = symbols.over_states(|_| N::zero());
+            gradient.iter().for_each(|(state, entry)| row[*state] = self.values.number(entry));
+            row
+        };
+        self.gradients.get_or_init(|| integrals.map(|integral| gradient(&integral.gradient)))
     }
 
     /// X
@@ -196,7 +207,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     /// F - F_target
     fn violation(&self) -> impl Iterator<Item = (IntegralId, N)> {
         let targets = self.targets.iter().map(|(id, target)| N::varying(Unknown::Target(id), *target));
-        self.integrals.iter().zip(targets).map(|((id, integral), target)| (id, integral.minus(&target)))
+        self.integrals().iter().zip(targets).map(|((id, integral), target)| (id, integral.minus(&target)))
     }
 
     /// grad V, where y_i = k_i (F_i - t_i).
@@ -219,9 +230,10 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
         let nonzero = |row: &Table<Symbol, N>| -> Vec<Symbol> {
             row.iter().filter(|(_, entry)| !entry.is_zero()).map(|(state, _)| state).collect()
         };
-        let columns = self.gradients.map(nonzero);
+        let gradients = self.gradients();
+        let columns = gradients.map(nonzero);
         let entry = |i: IntegralId, j: IntegralId| {
-            let (a, b) = (&self.gradients[i], &self.gradients[j]);
+            let (a, b) = (&gradients[i], &gradients[j]);
             let common = columns[i].iter().filter(|state| !b[**state].is_zero());
             let product = sum(common.map(|state| variance(*state).times(&a[*state]).times(&b[*state])));
             if i != j {
@@ -229,7 +241,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
             }
             product.times(&N::exactly(1.0 + DAMPING)).plus(&N::exactly(self.point.draw(Draw::Noise(i))))
         };
-        let ids = || self.integrals.ids();
+        let ids = || self.derivation.integrals.ids();
         let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
         let violation: Vec<N> = self.violation().map(|(_, change)| change).collect();
         self.combined(&N::solve(gram, &violation), variance)
@@ -238,7 +250,7 @@ impl<'a, N: Numeric + From<Real> + 'a> Oracle<'a, N> {
     /// S DF^T y for a diagonal matrix S.
     fn combined(&self, y: &[N], scale: impl Fn(Symbol) -> N) -> Vec<N> {
         let entry = |state: Symbol| {
-            let terms = y.iter().zip(self.gradients.rows()).filter(|(_, row)| !row[state].is_zero());
+            let terms = y.iter().zip(self.gradients().rows()).filter(|(_, row)| !row[state].is_zero());
             scale(state).times(&sum(terms.map(|(y, row)| y.times(&row[state]))))
         };
         self.derivation.symbols.states().map(entry).collect()

@@ -52,15 +52,15 @@ functions! {
 
     /// `integrals`, and its derivative along a direction.
     INTEGRALS_TANGENT: integrals_tangent(Argument::Direction) -> Returns::Tangent(Rows::Integrals),
-        fields::integrals, derivative!(Tangent, |oracle| oracle.integrals.rows().cloned().collect());
+        fields::integrals, derivative!(Tangent, |oracle| oracle.integrals().rows().cloned().collect());
 
     /// The transposed Jacobian of `integrals`, times weights.
     INTEGRALS_ADJOINT: integrals_adjoint(Argument::Weights(Rows::Integrals)) -> Returns::Gradient,
-        fields::integrals, derivative!(Adjoint, |oracle| oracle.integrals.rows().cloned().collect());
+        fields::integrals, derivative!(Adjoint, |oracle| oracle.integrals().rows().cloned().collect());
 
     /// The entries of the Jacobian of `integrals` that do not vanish identically.
     INTEGRALS_DERIVATIVES: integrals_derivatives() -> Returns::Derivatives(Rows::Integrals),
-        fields::integrals, derivative!(Jacobian, |oracle| oracle.integrals.rows().cloned().collect());
+        fields::integrals, derivative!(Jacobian, |oracle| oracle.integrals().rows().cloned().collect());
 
     /// `outputs`, and its derivative along a direction.
     OUTPUTS_TANGENT: outputs_tangent(Argument::Direction) -> Returns::Tangent(Rows::Outputs),

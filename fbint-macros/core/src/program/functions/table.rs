@@ -29,11 +29,11 @@ functions! {
 
     /// F
     INTEGRALS: integrals() -> Returns::List(Rows::Integrals),
-        fields::integrals, expected!(|oracle| oracle.integrals.rows().cloned().collect());
+        fields::integrals, expected!(|oracle| oracle.integrals().rows().cloned().collect());
 
     /// DF
     JACOBIAN: integrals_jacobian() -> Returns::Matrix(Rows::Integrals, Rows::States),
-        fields::jacobian, expected!(|oracle| oracle.gradients.rows().flat_map(|row| row.rows().cloned()).collect());
+        fields::jacobian, expected!(|oracle| oracle.gradients().rows().flat_map(|row| row.rows().cloned()).collect());
 
     /// c, and 0 for each integral that has none.
     MULTIPLIERS: multipliers() -> Returns::List(Rows::Integrals),

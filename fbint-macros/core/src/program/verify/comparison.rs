@@ -72,7 +72,7 @@ fn with_integrals(derivation: &Derivation, sizes: Sizes) -> Sizes {
     let field = oracle.vector_field();
     let or_one = |value: f64| if value.is_normal() { value.abs() } else { 1.0 };
     let of_integral = |(id, gradient): (_, &Table<Symbol, f64>)| {
-        let target = or_one(oracle.integrals[id]);
+        let target = or_one(oracle.integrals()[id]);
         let ratios = field.iter().zip(gradient.rows()).map(|(rate, slope)| (rate / slope).abs().ln());
         let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
         let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
@@ -80,7 +80,7 @@ fn with_integrals(derivation: &Derivation, sizes: Sizes) -> Sizes {
         let noise = or_one(gradient.iter().map(variance).sum());
         IntegralSizes { target, gain: or_one(mean.exp() / target), noise }
     };
-    let integrals = oracle.gradients.iter().map(of_integral).collect();
+    let integrals = oracle.gradients().iter().map(of_integral).collect();
     drop(oracle);
     Sizes { integrals, ..sizes }
 }
