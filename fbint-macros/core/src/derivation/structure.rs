@@ -46,7 +46,9 @@ impl Structure {
     pub fn row(&self, symbols: &Symbols, x: Symbol) -> SparseRow {
         match (self, symbols[x].role) {
             (Self::Canonical, Role::Coordinate { momentum }) => SparseRow::from([(momentum, Expression::one())]),
-            (Self::Canonical, Role::Momentum { coordinate }) => SparseRow::from([(coordinate, -Expression::one())]),
+            (Self::Canonical, Role::Momentum { coordinate }) => {
+                SparseRow::from([(coordinate, Expression::integer(-1))])
+            }
             (Self::Matrix(rows), role) if role.is_state() => rows[x].clone(),
             _ => SparseRow::new(),
         }

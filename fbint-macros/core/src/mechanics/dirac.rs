@@ -107,8 +107,9 @@ impl Flow<'_> {
         let of_energy = self.integrals.energy().and_then(entry).map(|slope| slope * factor.clone());
         let constraints = self.integrals.constraints().filter(|(_, constraint)| constraint.kind != Kind::Velocity);
         let of_constraints = constraints.filter_map(|(id, _)| {
-            let (multiplier, slope) = (self.problem.symbols.multiplier(id), entry(id)?);
-            Some(Expression::product([-factor.clone(), Expression::from(multiplier?), slope]))
+            let slope = entry(id)?;
+            let multiplier = Expression::from(self.problem.symbols.multiplier(id)?);
+            Some(Expression::product([-factor.clone(), multiplier, slope]))
         });
         of_energy.into_iter().chain(of_constraints).collect()
     }
