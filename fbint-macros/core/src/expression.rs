@@ -378,9 +378,9 @@ impl Expression {
     /// The key that identifies the expression.
     pub fn identity(&self) -> Identity {
         match self {
-            Self::Number(number) => Identity::of((0_u8, number.numer(), number.denom())),
+            Self::Number(number) => Identity::of_number(number),
             Self::Pi => Identity::of(1_u8),
-            Self::Symbol(symbol) => Identity::of((2_u8, symbol)),
+            Self::Symbol(symbol) => Identity::of_symbol(*symbol),
             Self::Sum(terms) => Identity::of_kind(3, terms),
             Self::Product(factors) => Identity::of_kind(4, factors),
             Self::Power(base, exponent) => Identity::of_power(base, exponent),

@@ -9,9 +9,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use num_rational::BigRational;
+use num_traits::ToPrimitive;
 use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
-use crate::expression::Expression;
+use crate::expression::{Expression, Symbol};
 
 /// An odd number whose bits look random: the bits of pi after its point.
 const SPREAD: u128 = 0x243f_6a88_85a3_08d3_1319_8a2e_0370_7345;
@@ -34,9 +35,23 @@ impl Identity {
         Self(mixed ^ mixed >> 71)
     }
 
+    /// The identity of a number.
+    pub(super) fn of_number(number: &BigRational) -> Self {
+        match (number.numer().to_i64(), number.denom().to_i64()) {
+            (Some(numerator), Some(denominator)) => {
+                Self(0).with(u128::from(numerator as u64) << 64 | u128::from(denominator as u64))
+            }
+            _ => Self::of((0_u8, number.numer(), number.denom())),
+        }
+    }
+
+    pub(super) fn of_symbol(symbol: Symbol) -> Self {
+        Self(2).with(u128::from(symbol.0))
+    }
+
     /// The identity of a power.
     pub(crate) fn of_power(base: &Expression, exponent: &BigRational) -> Self {
-        Self::of((5_u8, base.identity(), exponent.numer(), exponent.denom()))
+        Self::of_number(exponent).with(5).with(base.identity().0)
     }
 
     /// The identity of things in any order.

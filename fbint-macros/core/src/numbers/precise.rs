@@ -180,7 +180,8 @@ fn nearest(value: &BigFloat) -> f64 {
             // The mantissa is a fraction in [1/2, 1), its most significant word last.
             let fraction = words.last().map_or(0.0, |&word| word as f64 * 0.5_f64.powi(64));
             let exponent = exponent.clamp(-1070, 1100);
-            fraction * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
+            let power_of_two = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
+            fraction * power_of_two(exponent / 2) * power_of_two(exponent - exponent / 2)
         }
         None if value.is_inf() => f64::INFINITY,
         None => f64::NAN,

@@ -10,7 +10,7 @@
 //! numbers so that they keep their digits.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use num_rational::BigRational;
@@ -24,7 +24,7 @@ use crate::expression::work::spend_number;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::coefficient::Coefficient;
 use crate::numbers::scaled;
-use crate::program::code::{Builder, Input, Instruction, Program, Sign, Value};
+use crate::program::code::{Builder, Input, Instruction, LookUp, Program, Sign, Value};
 
 /// The dependence of a value, in the order in which factors are taken out of sums and terms are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,9 +60,9 @@ pub(crate) struct Lowering<'a> {
     /// The expressions without symbols.
     pub(super) constants: Results<bool>,
     /// Sums that were lowered before, for look-up alone.
-    sums: HashMap<Rc<[Monomial]>, Monomial>,
+    sums: LookUp<Rc<[Monomial]>, Monomial>,
     /// Those sums by the factors of their first terms and of their second ones, for look-up alone.
-    sums_that_begin: HashMap<Factors, HashMap<Factors, Vec<KnownSum>>>,
+    sums_that_begin: LookUp<Factors, LookUp<Factors, Vec<KnownSum>>>,
 }
 
 /// The place of a sum in the order in which sums were lowered, and its terms.
@@ -83,8 +83,8 @@ impl<'a> Lowering<'a> {
             bound: BTreeMap::new(),
             lowered: Results::default(),
             constants: Results::default(),
-            sums: HashMap::new(),
-            sums_that_begin: HashMap::new(),
+            sums: LookUp::default(),
+            sums_that_begin: LookUp::default(),
         }
     }
 
@@ -310,7 +310,7 @@ impl<'a> Lowering<'a> {
     /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum, of several the one that begins
     /// with the first of the terms, and of these the one that was lowered first.
     fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
-        let coefficients: HashMap<&Factors, &Coefficient> =
+        let coefficients: LookUp<&Factors, &Coefficient> =
             terms.iter().map(|term| (&term.factors, &term.coefficient)).collect();
         let mut best: Option<(&Rc<[Monomial]>, &Monomial)> = None;
         for first in terms {

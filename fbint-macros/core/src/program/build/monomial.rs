@@ -1,13 +1,12 @@
 //! Terms of sums: an exact number times powers of values.
 
-use std::collections::HashMap;
 use std::ops::Deref;
 
 use num_rational::BigRational;
 
 use crate::numbers::coefficient::Coefficient;
 use crate::numbers::scaled::{magnitude, power_of_two};
-use crate::program::code::Value;
+use crate::program::code::{LookUp, Value};
 
 /// An exact coefficient times integer powers of values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -156,7 +155,7 @@ impl Monomial {
 
 /// The terms in their order, one for all that differ in their coefficients alone.
 pub(crate) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
-    let mut places: HashMap<Factors, usize> = HashMap::new();
+    let mut places: LookUp<Factors, usize> = LookUp::default();
     let mut merged: Vec<Monomial> = Vec::new();
     for term in terms {
         let place = *places.entry(term.factors.clone()).or_insert(merged.len());

@@ -7,13 +7,11 @@
 //!
 //! Nothing is divided by a parameter that could be zero: a factor has a positive power of one only if all entries share it.
 
-use std::collections::HashMap;
-
 use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use crate::derivation::table::Table;
 use crate::derivation::{Derivation, IntegralId, SparseRow};
-use crate::program::code::Value;
+use crate::program::code::{LookUp, Value};
 
 /// The integrals and their gradients, normalised.
 #[derive(Clone, Debug)]
@@ -107,13 +105,13 @@ fn common_factor<'a>(
 ) -> Monomial {
     let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
     let moving = terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part);
-    let (mut kinds, mut counts): (Vec<&Monomial>, HashMap<&Monomial, usize>) = Default::default();
+    let (mut kinds, mut counts): (Vec<&Monomial>, LookUp<&Monomial, usize>) = Default::default();
     for part in moving {
         let count = counts.entry(part).or_default();
         kinds.extend((*count == 0).then_some(part));
         *count += 1;
     }
-    let least = if positive { least_exponents(&parts) } else { HashMap::new() };
+    let least = if positive { least_exponents(&parts) } else { LookUp::default() };
     let taken_out = |value, exponent: i32| match least.get(&value) {
         _ if exponent < 0 => exponent,
         Some(least) => exponent.min(*least),
@@ -134,9 +132,9 @@ fn common_factor<'a>(
 }
 
 /// The values that all parts have positive powers of, with the least exponents.
-fn least_exponents(parts: &[Monomial]) -> HashMap<Value, i32> {
-    let Some((first, others)) = parts.split_first() else { return HashMap::new() };
-    let mut least: HashMap<Value, i32> = first.factors.iter().copied().collect();
+fn least_exponents(parts: &[Monomial]) -> LookUp<Value, i32> {
+    let Some((first, others)) = parts.split_first() else { return LookUp::default() };
+    let mut least: LookUp<Value, i32> = first.factors.iter().copied().collect();
     for part in others {
         least.iter_mut().for_each(|(value, exponent)| *exponent = part.factors.exponent(*value).min(*exponent));
         least.retain(|_, exponent| *exponent > 0);

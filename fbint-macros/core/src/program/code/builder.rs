@@ -1,6 +1,7 @@
 //! The way in which programs are written: value numbering.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use num_traits::{One, Zero};
 
@@ -8,12 +9,44 @@ use super::instructions::{Input, Instruction, Program, Sign, Value};
 use crate::expression::work::{PART, spend};
 use crate::numbers::power;
 
+/// A table for look-up alone, whose hashes take little time: nobody chooses keys that collide.
+pub(crate) type LookUp<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+
+/// Multiplies what it is given into one word.
+#[derive(Default)]
+pub(crate) struct Quick(u64);
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.chunks(8).for_each(|chunk| {
+            self.write_u64(chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        });
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        // The bits of pi after its point.
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x243f_6a88_85a3_08d3);
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+}
+
 /// Builds a program; equal instructions become one value, constants fold, neutral elements and signs are absorbed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Builder {
     instructions: Vec<Instruction>,
     /// For look-up alone: never iterated.
-    known: HashMap<Instruction, Value>,
+    known: LookUp<Instruction, Value>,
 }
 
 impl Builder {

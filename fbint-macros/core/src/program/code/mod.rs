@@ -7,7 +7,7 @@ mod interpret;
 mod names;
 mod norm;
 
-pub(crate) use builder::Builder;
+pub(crate) use builder::{Builder, LookUp};
 pub use cost::OperationCount;
 pub use instructions::{Fault, Input, Instruction, Program, Sign, Value};
 pub(crate) use interpret::{inputs, interpret};
