@@ -123,6 +123,17 @@ pub(crate) struct Coupled {
     pub k: f64,
 }
 
+/// An oscillator with friction.
+#[feedback_system(coordinates(a), momenta(p), hamiltonian = (p.powi(2) + a.powi(2)) / 2, force(p = -c * p))]
+pub(crate) struct Damped {
+    /// The friction.
+    pub c: f64,
+}
+
+/// A ball on a slope.
+#[feedback_system(coordinates(x), velocities(v), lagrangian = 0.7 * v.powi(2) + x)]
+pub(crate) struct Rolling;
+
 #[test]
 fn methods_that_do_not_apply_say_why() {
     let text = |result: Result<(), Error>| result.unwrap_err().to_string();
@@ -141,6 +152,14 @@ fn methods_that_do_not_apply_say_why() {
     assert_eq!(
         text(StormerVerlet::new(&PlanarPendulum::default()).map(drop)),
         "Stormer-Verlet cannot integrate `PlanarPendulum`: it has constraints: take RATTLE"
+    );
+    assert_eq!(
+        text(StormerVerlet::new(&Damped { c: 0.1 }).map(drop)),
+        "Stormer-Verlet cannot integrate `Damped`: forces, inputs or the time act on it, and the method knows a potential alone"
+    );
+    assert_eq!(
+        text(Rattle::new(&Rolling).map(drop)),
+        "RATTLE cannot integrate `Rolling`: its state has velocities in place of momenta"
     );
     assert!(Oscillator::FACTS.integrals.iter().all(|integral| !integral.kind.is_constraint()));
 }

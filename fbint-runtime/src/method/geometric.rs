@@ -19,7 +19,7 @@ use crate::numbers::entries::Numbers;
 use crate::system::SystemFacts;
 #[cfg(feature = "std")]
 use crate::system::dynamical_system::FlatSystem;
-use crate::system::{FeedbackSystem, KineticEnergy, Vector};
+use crate::system::{FeedbackSystem, KineticEnergy, StateEntry, StateRole, Vector};
 
 /// A map x -> Phi_h(x) that approximates the flow of a system whose state is of the type `V`.
 pub trait OneStep<V: ?Sized>: Sync {
@@ -46,10 +46,32 @@ pub(crate) enum Map {
     StormerVerlet,
 }
 
+/// Why a motion is not that of a Hamiltonian, where the roles of the entries of the state tell.
+const fn no_hamiltonian_motion(state: &[StateEntry]) -> Option<&'static str> {
+    let mut entry = 0;
+    while entry < state.len() {
+        match state[entry].role {
+            StateRole::Velocity => return Some("its state has velocities in place of momenta"),
+            StateRole::Variable => return Some("its state has no momenta"),
+            StateRole::Time | StateRole::Work => {
+                return Some("forces, inputs or the time act on it, and the method knows a potential alone");
+            }
+            StateRole::Coordinate { .. } | StateRole::Momentum { .. } | StateRole::Position => {}
+        }
+        entry += 1;
+    }
+    None
+}
+
 impl Map {
     /// The property of a system that a map cannot deal with, if there is one.
     const fn obstacle(self, facts: &SystemFacts) -> Option<&'static str> {
         let Constraints { has_phase, has_any, .. } = Constraints::of(facts.integrals);
+        if matches!(facts.kinetic_energy, KineticEnergy::General)
+            && let Some(obstacle) = no_hamiltonian_motion(facts.state)
+        {
+            return Some(obstacle);
+        }
         match (self, facts.kinetic_energy) {
             (Self::Rattle, KineticEnergy::General | KineticEnergy::Separable) => {
                 Some("its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M")

@@ -291,13 +291,13 @@ mod expressions {
     ) -> impl Fn(f64, &mut [f64]) -> bool {
         move |time, later| {
             let Ok(series) = functions.series() else { return false };
-            if series.switches() > 0 {
+            if series.shape().switches > 0 {
                 return false;
             }
             let (orders, given) = (later.len() + 1, Given::default().with(Source::Prepared, &prepared));
             let mut coefficients = vec![[0.0; 2]; orders + 1];
             coefficients[0][1] = if has_time { time } else { 0.0 };
-            let mut memory = vec![FourLanes::ZERO; series.columns() * orders];
+            let mut memory = vec![FourLanes::ZERO; series.shape().columns * orders];
             series.expand(&given, coefficients.as_flattened_mut(), 2, &mut memory);
             for ((n, rate), [integral, _]) in (2..).zip(later).zip(&coefficients[2..]) {
                 *rate = f64::from(n) * integral;
