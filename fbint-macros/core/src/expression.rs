@@ -216,8 +216,14 @@ impl Expression {
                 match factor {
                     Self::Number(number) => {
                         spend_number(number);
-                        // Exact arithmetic takes time, and most products have one number.
-                        constant = if constant.is_one() { number.clone() } else { constant * number };
+                        // Exact arithmetic takes time, and most products have one number, and perhaps a sign.
+                        constant = if constant.is_one() {
+                            number.clone()
+                        } else if is_minus_one(&constant) {
+                            -number
+                        } else {
+                            constant * number
+                        };
                     }
                     other => rest.push(other.clone()),
                 }
@@ -434,6 +440,11 @@ impl Hash for Expression {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.identity().hash(hasher);
     }
+}
+
+/// Returns `true` if a number is -1, as most numbers in products are.
+pub(crate) fn is_minus_one(number: &BigRational) -> bool {
+    number.is_integer() && number.numer().to_i64() == Some(-1)
 }
 
 /// The nearest double; infinite where the number is out of range.

@@ -181,11 +181,16 @@ impl<T> Default for Results<T> {
 impl<T: Clone> Results<T> {
     /// The result for an expression, which is computed where it is not known.
     pub(crate) fn of(&self, expression: &Expression, compute: impl FnOnce() -> T) -> T {
-        self.get(expression).unwrap_or_else(|| {
-            let result = compute();
-            self.insert(expression, &result);
-            result
-        })
+        if !is_kept(expression) {
+            return compute();
+        }
+        let identity = expression.identity();
+        if let Some(known) = self.0.borrow().get(&identity) {
+            return known.clone();
+        }
+        let result = compute();
+        self.0.borrow_mut().insert(identity, result.clone());
+        result
     }
 
     /// The result for an expression, if it is kept.

@@ -11,7 +11,7 @@ use num_rational::BigRational;
 
 use crate::derivation::{Problem, Quantity};
 use crate::expression::parts::Results;
-use crate::expression::{Expression, Identity};
+use crate::expression::{Expression, Identity, is_minus_one};
 
 /// The declared sums whose order matters: sums of three terms or more.
 pub(super) struct Written {
@@ -66,7 +66,7 @@ impl Written {
                 let terms = inner.iter().map(|term| self.terms(term, is_negated));
                 terms.reduce(Terms::joined).unwrap_or_else(|| Terms::one(expression))
             }
-            Expression::Product(factors) if factors.len() == 2 && factors[0] == Expression::integer(-1) => {
+            Expression::Product(factors) if factors.len() == 2 && factors[0].as_number().is_some_and(is_minus_one) => {
                 self.terms(&factors[1], !is_negated)
             }
             term if is_negated => Terms::one(&-term.clone()),

@@ -9,7 +9,7 @@ use num_traits::{One, Signed};
 use super::number::{Number, Numeric};
 use crate::expression::parts::{ByIdentity, Identities, Results};
 use crate::expression::work::{EVALUATION, spend_each, spend_number};
-use crate::expression::{Expression, Function, Symbol};
+use crate::expression::{Expression, Function, Symbol, is_minus_one};
 
 /// A value, and its derivatives by the unknowns that it depends on, which are symbols mostly. It is a number itself.
 #[derive(Clone, Debug)]
@@ -21,11 +21,6 @@ pub(crate) struct Differentiated<T, K = Symbol> {
 /// A symbol with its value, as a variable or not.
 pub(crate) fn varying<T: Number>(symbol: Symbol, value: T, is_variable: bool) -> Differentiated<T> {
     Differentiated { value, gradient: is_variable.then(|| (symbol, T::integer(1))).into_iter().collect() }
-}
-
-/// The value of an expression, where all of it is defined.
-pub(super) fn evaluated<T: Number>(expression: &Expression, symbol: &impl Fn(Symbol) -> T) -> Option<T> {
-    Evaluation::new(symbol).value(expression)
 }
 
 /// Values of expressions at one point, computed once for each distinct part.
@@ -57,7 +52,8 @@ pub(crate) fn known_value<T: Number>(
 ) -> Option<T> {
     known.of(expression, || {
         spend_each(1 + expression.children().len(), EVALUATION);
-        let mut parts = expression.children().map(|part| known_value(part, symbol, known));
+        let value_of = |part| known_value(part, symbol, known);
+        let mut parts = expression.children().map(value_of);
         let value = match expression {
             Expression::Number(number) => {
                 spend_number(number);
@@ -67,9 +63,12 @@ pub(crate) fn known_value<T: Number>(
             Expression::Symbol(of) => symbol(*of),
             // From 0 on: the first addition bounds what the digits of a term leave open.
             Expression::Sum(_) => parts.try_fold(T::integer(0), |sum, term| Some(sum.plus(&term?)))?,
-            Expression::Product(_) => {
-                let first = parts.next()??;
-                parts.try_fold(first, |product, factor| Some(product.times(&factor?)))?
+            Expression::Product(factors) => {
+                let is_negated = factors[0].as_number().is_some_and(is_minus_one);
+                let mut factors = factors[usize::from(is_negated)..].iter().map(value_of);
+                let first = factors.next()??;
+                let first = if is_negated { first.negated() } else { first };
+                factors.try_fold(first, |product, factor| Some(product.times(&factor?)))?
             }
             Expression::Power(_, exponent) => parts.next()??.power(exponent)?,
             Expression::Call(function, _) => T::call(*function, &parts.collect::<Option<Vec<_>>>()?)?,
@@ -83,13 +82,6 @@ impl<T: Numeric, F: Fn(Symbol) -> T> Evaluation<T, F> {
     pub(crate) fn number(&self, expression: &Expression) -> T {
         self.value(expression).unwrap_or_else(T::undefined)
     }
-}
-
-/// The numbers joined from the first to the last, if there are any.
-fn folded<'n, T: Number + 'n>(numbers: impl IntoIterator<Item = &'n T>, join: fn(&T, &T) -> T) -> Option<T> {
-    let mut numbers = numbers.into_iter();
-    let first = numbers.next()?.clone();
-    Some(numbers.fold(first, |joined, number| join(&joined, number)))
 }
 
 /// The gradient of an expression at a point, in one reverse sweep for any number of variables. `None` where it is undefined, or a root is
@@ -114,7 +106,7 @@ pub(crate) fn gradient_at<T: Number, F: Fn(Symbol) -> T>(
             let factor = match part {
                 Expression::Product(_) => {
                     let others = parts.iter().enumerate().filter(|(other, _)| *other != place);
-                    folded(others.map(|(_, part)| part), T::times)
+                    others.map(|(_, part)| part.clone()).reduce(|product, part| product.times(&part))
                 }
                 Expression::Power(_, exponent) => Some(slope_of_power(&parts[0], exponent)?),
                 Expression::Call(function, _) => Some(self::slope(*function, &parts, place)?),
@@ -207,7 +199,7 @@ fn wholes_first(expression: &Expression) -> Vec<&Expression> {
 }
 
 /// Returns `true` if some of the variables occurs.
-fn contains(expression: &Expression, is_variable: &impl Fn(Symbol) -> bool, known: &Results<bool>) -> bool {
+pub(crate) fn contains(expression: &Expression, is_variable: &impl Fn(Symbol) -> bool, known: &Results<bool>) -> bool {
     known.of(expression, || match expression {
         Expression::Symbol(symbol) => is_variable(*symbol),
         _ => expression.children().any(|part| contains(part, is_variable, known)),

@@ -4,14 +4,15 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use super::derivative::evaluated;
+use super::derivative::known_value;
 use super::number::{Number, Numeric};
+use crate::expression::parts::Results;
 use crate::expression::{Expression, Function, Symbol, to_f64};
 
 impl Expression {
     /// The value in double precision, where `value` gives the value of each symbol.
     pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
-        evaluated(self, value).unwrap_or(f64::NAN)
+        known_value(self, value, &Results::default()).unwrap_or(f64::NAN)
     }
 }
 

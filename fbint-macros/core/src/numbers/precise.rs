@@ -16,10 +16,11 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::derivative::evaluated;
+use super::derivative::known_value;
 use super::number::{Number, Numeric};
 use super::power;
 use super::scaled::power_of_two;
+use crate::expression::parts::Results;
 use crate::expression::work::{PRECISE, PRECISE_FUNCTION, spend};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -169,7 +170,7 @@ impl Real {
 
     /// The value of an expression, unless some part of it is undefined or out of range.
     pub(crate) fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Option<Self> {
-        evaluated(expression, value)
+        known_value(expression, value, &Results::default())
     }
 }
 

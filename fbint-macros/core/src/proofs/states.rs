@@ -54,11 +54,6 @@ impl State {
         known_value(expression, &|symbol| self.values[symbol].clone(), &self.known)
     }
 
-    /// The entries of a gradient, where all of them are defined.
-    pub(super) fn slopes(&self, gradient: &SparseRow) -> Option<SparseRow<Real>> {
-        gradient.iter().map(|(symbol, entry)| Some((*symbol, self.evaluate(entry)?))).collect()
-    }
-
     /// The value of a symbol, if it is an unknown.
     pub(super) fn get(&self, symbol: Symbol) -> Option<&Real> {
         self.values.get(symbol)
@@ -198,7 +193,8 @@ pub(super) fn refine(equations: &[VanishingFunction<'_>], near: &Values) -> Opti
     for _ in 0..REFINEMENTS {
         let residual = equations.iter().map(|equation| state.evaluate(equation.value));
         let residual: Vec<Real> = residual.collect::<Option<_>>()?;
-        let rows = equations.iter().map(|equation| state.slopes(equation.gradient));
+        let slope = |(symbol, entry): (&Symbol, &Expression)| Some((*symbol, state.evaluate(entry)?));
+        let rows = equations.iter().map(|equation| equation.gradient.iter().map(slope).collect());
         let rows: Vec<SparseRow<Real>> = rows.collect::<Option<_>>()?;
         let factors = normal_equations(&rows, PRECISE_DAMPING, 0.0)?;
         if !residual.iter().any(Real::is_nonzero) {

@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use crate::expression::Expression;
+use crate::numbers::derivative::contains;
 use crate::numbers::number::Number;
 use crate::numbers::precise::Real;
 use crate::program::code::{Instruction, Value};
@@ -13,16 +14,9 @@ use crate::program::code::{Instruction, Value};
 impl Lowering<'_> {
     /// A sum without symbols as one number.
     pub(super) fn constant_sum(&self, sum: &Expression) -> Option<Monomial> {
-        let is_constant = self.is_constant(sum);
+        let is_constant = !contains(sum, &|_| true, &self.with_symbols);
         let number = is_constant.then(|| Real::evaluate(sum, &|_| Real::undefined())).flatten();
         number.and_then(|number| number.nearest_rational()).map(|number| Monomial::number(&number))
-    }
-
-    fn is_constant(&self, expression: &Expression) -> bool {
-        self.constants.of(expression, || match expression {
-            Expression::Symbol(_) => false,
-            _ => expression.children().all(|part| self.is_constant(part)),
-        })
     }
 
     /// The terms with one number instead of all constant ones, where there are several.

@@ -57,8 +57,8 @@ pub(crate) struct Lowering<'a> {
     bound: BTreeMap<Symbol, Monomial>,
     /// The expressions lowered since a symbol was last bound.
     lowered: Results<Monomial>,
-    /// The expressions without symbols.
-    pub(super) constants: Results<bool>,
+    /// Whether expressions contain symbols.
+    pub(super) with_symbols: Results<bool>,
     /// Sums that were lowered before, for look-up alone.
     sums: LookUp<Rc<[Monomial]>, Monomial>,
     /// Those sums by the factors of their first terms and of their second ones, for look-up alone.
@@ -82,7 +82,7 @@ impl<'a> Lowering<'a> {
             kinds: Vec::new(),
             bound: BTreeMap::new(),
             lowered: Results::default(),
-            constants: Results::default(),
+            with_symbols: Results::default(),
             sums: LookUp::default(),
             sums_that_begin: LookUp::default(),
         }
@@ -310,6 +310,9 @@ impl<'a> Lowering<'a> {
     /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum, of several the one that begins
     /// with the first of the terms, and of these the one that was lowered first.
     fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
+        if !terms.iter().any(|first| self.sums_that_begin.contains_key(&first.factors)) {
+            return None;
+        }
         let coefficients: LookUp<&Factors, &Coefficient> =
             terms.iter().map(|term| (&term.factors, &term.coefficient)).collect();
         let mut best: Option<(&Rc<[Monomial]>, &Monomial)> = None;

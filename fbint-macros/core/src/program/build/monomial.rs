@@ -85,6 +85,10 @@ impl Monomial {
         self.coefficient.is_zero()
     }
 
+    fn is_one(&self) -> bool {
+        self.coefficient.is_one() && self.factors.is_empty()
+    }
+
     pub(crate) fn value(value: Value) -> Self {
         Self { coefficient: Coefficient::one(), factors: Factors::one(value, 1) }
     }
@@ -176,6 +180,9 @@ pub(crate) fn take_shared(terms: &mut [&mut Monomial], mut takes: impl FnMut(Val
     let mut shared = nonzero.fold(Monomial::clone(first), |shared, term| shared.shared_with(term));
     shared.coefficient = shared.coefficient.abs();
     shared.factors = shared.factors.map(|value, exponent| if takes(value, exponent) { exponent } else { 0 });
+    if shared.is_one() {
+        return shared;
+    }
     let inverse = shared.inverse();
     terms.iter_mut().for_each(|term| **term = term.clone().times(&inverse));
     shared
