@@ -70,17 +70,8 @@ impl<'a> PointComparison<'a> {
     fn integrals(&self) -> Agreement {
         for (id, integral) in self.derivation.integrals.iter() {
             let declared = &self.declared.integrals[id];
-            let value = |expression: &Expression| match self.velocity() {
-                Some(velocity) => velocity.value(expression),
-                None => self.evaluate(expression),
-            };
-            self.equals(value(&integral.value), &declared.value, || integral.name.clone())?;
-            let name = || format!("the gradient of {}", integral.name);
-            let (derived, expected) = (&integral.gradient, &declared.gradient);
-            for symbol in derived.keys().chain(expected.keys()).collect::<BTreeSet<_>>() {
-                let derived = derived.get(symbol).map_or_else(|| Some(Real::zero()), value);
-                self.equals(derived, &entry(expected, *symbol), name)?;
-            }
+            self.equals(self.in_state(&integral.value), &declared.value, || integral.name.clone())?;
+            self.row(&integral.gradient, &declared.gradient, |_| format!("the gradient of {}", integral.name))?;
         }
         Ok(())
     }
@@ -234,6 +225,11 @@ impl<'a> PointComparison<'a> {
         Ok(())
     }
 
+    /// The value of an expression without multipliers, which the field is made of.
+    fn in_state(&self, expression: &Expression) -> Option<Real> {
+        self.velocity().map_or_else(|| self.evaluate(expression), |velocity| velocity.value(expression))
+    }
+
     fn evaluate(&self, expression: &Expression) -> Option<Real> {
         self.values.value(expression)
     }
@@ -242,11 +238,12 @@ impl<'a> PointComparison<'a> {
         self.equals(self.evaluate(derived), expected, name)
     }
 
-    /// The entries of a row. Those that are not listed are 0.
+    /// The entries of a row without multipliers. Those that are not listed are 0.
     fn row(&self, derived: &SparseRow, expected: &Covector, name: impl Fn(Symbol) -> String) -> Agreement {
         let (symbols, zero) = (derived.keys().chain(expected.keys()).collect::<BTreeSet<_>>(), Expression::zero());
         symbols.into_iter().try_for_each(|symbol| {
-            self.holds(derived.get(symbol).unwrap_or(&zero), &entry(expected, *symbol), || name(*symbol))
+            let derived = self.in_state(derived.get(symbol).unwrap_or(&zero));
+            self.equals(derived, &entry(expected, *symbol), || name(*symbol))
         })
     }
 
