@@ -57,7 +57,7 @@ pub(crate) struct Lowering<'a> {
     bound: BTreeMap<Symbol, Monomial>,
     /// The expressions lowered since a symbol was last bound.
     lowered: Results<Monomial>,
-    /// Whether expressions contain symbols.
+    /// The results of looking for symbols in expressions.
     pub(super) with_symbols: Results<bool>,
     /// Sums that were lowered before, for look-up alone.
     sums: LookUp<Rc<[Monomial]>, Monomial>,

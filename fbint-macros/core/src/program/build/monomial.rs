@@ -35,7 +35,7 @@ impl Factors {
         }
     }
 
-    /// The exponent of a value, 0 if it is no factor.
+    /// The exponent of a value, 0 where it does not occur.
     pub(crate) fn exponent(&self, value: Value) -> i32 {
         self.0.binary_search_by_key(&value, |&(value, _)| value).map_or(0, |place| self.0[place].1)
     }

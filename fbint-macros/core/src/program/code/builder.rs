@@ -9,7 +9,7 @@ use super::instructions::{Input, Instruction, Program, Sign, Value};
 use crate::expression::work::{PART, spend};
 use crate::numbers::power;
 
-/// A table for look-up alone, whose hashes take little time: nobody chooses keys that collide.
+/// A table for look-up alone, with hashes that take little time: its keys come from the compiler itself.
 pub(crate) type LookUp<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// Multiplies what it is given into one word.
