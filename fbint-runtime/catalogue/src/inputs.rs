@@ -77,6 +77,14 @@ impl fmt::Debug for Inputs {
 /// Two signals, the second of which decides where both give an input.
 struct Both([Box<dyn FlatSignal>; 2]);
 
+/// The inputs of a model, where some are given, or its own.
+pub(crate) fn signal(model: &dyn FlatModel, given: Option<&Inputs>) -> Option<Box<dyn FlatSignal>> {
+    match given {
+        Some(inputs) => Some(Box::new(inputs.of(model))),
+        None => model.input(),
+    }
+}
+
 impl FlatSignal for Both {
     fn at(&self, time: f64, state: &[f64], inputs: &mut [f64]) {
         self.0.iter().for_each(|signal| signal.at(time, state, inputs));

@@ -3,30 +3,30 @@
 use std::ops::{ControlFlow, Deref};
 
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Dual, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem,
-    Gains, OneStep, PreparedSystem, Simulation, Snapshot, SystemFacts, Vector,
+    ConsistentStart, Diagonal, DrivenSystem, Dual, DynamicalSystem, Ensemble, EnsembleGains, Entries, Error, Event,
+    FeedbackSystem, Field, Gains, OneStep, PreparedSystem, Signal, Simulation, Snapshot, SystemFacts,
 };
 
 use crate::any_model::{AnyModel, Continuation, Observer, Visit};
-use crate::controller::{AnySimulation, Controller, LoadedSystem, undriven};
 use crate::drawing::Drawing;
 use crate::flat_model::FlatModel;
 use crate::inputs::Inputs;
+use crate::padded::{Padded, PaddedPrepared, PaddedSignal};
 use crate::plan::{ConstantGains, Crossing, Feedback, LaneGains, Member, Plan, Steps};
 use crate::results::{EnsembleRun, Run, Sample, result};
 use crate::vectors::{is_in_lanes, uniform, vector, with_zeros};
 
 /// A system with its parameters.
-pub(super) struct Loaded<S, M> {
-    system: S,
+pub(super) struct Loaded<const N: usize, const M: usize, F> {
+    system: Padded<N, M>,
     /// Makes it with its default parameters.
-    make: M,
+    make: F,
     /// The sources of some of its inputs.
     inputs: Option<Inputs>,
 }
 
-impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
-    pub(super) fn new(make: M) -> Self {
+impl<const N: usize, const M: usize, F: Fn() -> Padded<N, M>> Loaded<N, M, F> {
+    pub(super) fn new(make: F) -> Self {
         Self { system: make(), make, inputs: None }
     }
 
@@ -46,46 +46,45 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
     }
 
     /// The simulation with the events of the model.
-    fn eventful(&self, start: &[f64]) -> Result<Simulation<'_, S>, Error> {
+    fn eventful(&self, start: &[f64]) -> Result<Simulation<'_, Padded<N, M>>, Error> {
         Ok(with_events(Simulation::new(&self.system, self.vector(start))?, &self.system))
     }
 
     /// The simulation with the events and inputs of the model, and these gains.
-    fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, S>, Error> {
-        Ok(driven(self.eventful(start)?, controller(&self.system, self.inputs.as_ref()), feedback))
+    fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, N, M>, Error> {
+        Ok(driven(self.eventful(start)?, self.system.signal(self.inputs.as_ref()), feedback))
     }
 
     /// The system with the inputs that it has in a state.
-    fn prepared(&self, x: &Vector<S>) -> S::Prepared<f64> {
-        with_inputs(self.system.prepare(), controller(&self.system, self.inputs.as_ref()).as_ref(), x)
+    fn prepared(&self, x: &[f64; N]) -> PaddedPrepared<f64, N, M> {
+        with_inputs(self.system.prepare(), self.system.signal(self.inputs.as_ref()).as_ref(), x)
     }
 
     /// The end of a run where a quantity passes a number.
     fn event(&self, crossing: &Crossing) -> Event<'static, Vec<f64>> {
-        let (system, controller) = (self.system.prepare(), controller(&self.system, self.inputs.as_ref()));
+        let (system, signal) = (self.system.prepare(), self.system.signal(self.inputs.as_ref()));
         let count = self.system.facts().output_names.len();
         crossing.event(move |state| {
             let x = with_zeros(state);
-            with_inputs(system.clone(), controller.as_ref(), &x).outputs(&x).as_ref()[..count].to_vec()
+            with_inputs(system.clone(), signal.as_ref(), &x).outputs(&x)[..count].to_vec()
         })
     }
 
     /// The vector with the entries of a state; those that are missing are not numbers.
-    fn vector(&self, state: &[f64]) -> Vector<S> {
-        let mut x: Vector<S> = vector(state);
-        x.as_mut()[self.system.facts().state.len()..].fill(0.0);
+    fn vector(&self, state: &[f64]) -> [f64; N] {
+        let mut x: [f64; N] = vector(state);
+        x[self.system.facts().state.len()..].fill(0.0);
         x
     }
 
     /// The entries of a state.
-    fn entries(&self, state: S::State) -> Vec<f64> {
-        let state: Vector<S> = state.into();
-        state.as_ref()[..self.system.facts().state.len()].to_vec()
+    fn entries(&self, state: [f64; N]) -> Vec<f64> {
+        state[..self.system.facts().state.len()].to_vec()
     }
 
-    fn finish_ensemble<G: EnsembleGains<S>>(
+    fn finish_ensemble<G: EnsembleGains<Padded<N, M>>>(
         &self,
-        ensemble: Ensemble<'_, S, G>,
+        ensemble: Ensemble<'_, Padded<N, M>, G>,
         plan: &Plan,
     ) -> Result<EnsembleRun, Error> {
         let ensemble = ensemble.boxed();
@@ -104,7 +103,7 @@ impl<S: LoadedSystem, M: Fn() -> S> Loaded<S, M> {
     }
 }
 
-impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
+impl<const N: usize, const M: usize, F: Fn() -> Padded<N, M> + Send> AnyModel for Loaded<N, M, F> {
     fn facts(&self) -> &'static SystemFacts {
         self.system.facts()
     }
@@ -174,7 +173,7 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, observer: &mut Observer<'_>) -> Result<Run, Error> {
         // Boxed, so that nothing is compiled for the type of the field, which these steps do not call.
-        let simulation = undriven(self.eventful(start)?, &Feedback::None);
+        let simulation = driven(self.eventful(start)?, None, &Feedback::None);
         let settings = steps.settings();
         let steps = OnEntries { map: steps, entries: start.len() };
         result(simulation.one_step(&steps).run_flat(&settings, Some(observer))?)
@@ -214,7 +213,7 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
                     let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
                     let simulation = with_events(simulation, system);
                     let feedback = gain.as_ref().unwrap_or(&plan.feedback);
-                    driven(simulation, controller(system, inputs), feedback).run_flat(settings, None)
+                    driven(simulation, system.signal(inputs), feedback).run_flat(settings, None)
                 });
                 EnsembleRun::of(run?)
             }
@@ -225,7 +224,7 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
                     ConstantGains::Uniform(gain) => uniform(gain),
                     ConstantGains::Each(each) => Gains::diagonal(vector(each)),
                 });
-                self.finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains.collect()), plan)
+                self.finish_ensemble(ensemble.gains_of_each::<Diagonal<Padded<N, M>>>(gains.collect()), plan)
             }
         }
     }
@@ -233,7 +232,7 @@ impl<S: LoadedSystem, M: Fn() -> S + Send> AnyModel for Loaded<S, M> {
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
         let x = self.vector(state);
         let system = self.prepared(&x);
-        let system = S::gather::<Dual>(&|_| &system);
+        let system = Padded::<N, M>::gather::<Dual>(&|_| &system);
         let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
         for column in 0..state.len() {
             let x = Entries::from_fn(|entry| Dual { value: x[entry], slope: if entry == column { 1.0 } else { 0.0 } });
@@ -289,56 +288,68 @@ impl OneStep<[f64]> for Steps<'_> {
 }
 
 /// The simulation with the events of its system.
-fn with_events<'a, S: LoadedSystem>(simulation: Simulation<'a, S>, system: &'a S) -> Simulation<'a, S> {
-    let mut simulation = simulation;
-    for event in system.flat().events() {
-        simulation = simulation.event_on_entries(event);
-    }
-    simulation
+fn with_events<'a, const N: usize, const M: usize>(
+    simulation: Simulation<'a, Padded<N, M>>,
+    system: &'a Padded<N, M>,
+) -> Simulation<'a, Padded<N, M>> {
+    system.flat().events().into_iter().fold(simulation, Simulation::event_on_entries)
 }
 
 /// The simulation with a map, if there is one.
-fn with_map<'a, S: LoadedSystem>(
-    simulation: AnySimulation<'a, S>,
+fn with_map<'a, const N: usize, const M: usize>(
+    simulation: AnySimulation<'a, N, M>,
     map: Option<&'a OnEntries<Box<dyn OneStep<[f64]>>>>,
-) -> AnySimulation<'a, S> {
+) -> AnySimulation<'a, N, M> {
     match map {
         Some(map) => simulation.one_step(map),
         None => simulation,
     }
 }
 
-/// The source of a system's inputs, where some are given or none.
-fn controller<S: LoadedSystem>(system: &S, given: Option<&Inputs>) -> Option<Controller<S>> {
-    match given {
-        Some(inputs) => system.controlled(inputs),
-        None => system.controller(),
-    }
+/// A simulation whose gains are known only at run time. Its field is called through a pointer once an evaluation: that costs a nanosecond or
+/// two and saves compiling every method for every kind of gains.
+type AnySimulation<'a, const N: usize, const M: usize> =
+    Simulation<'a, Padded<N, M>, Box<dyn Field<Vector = [f64; N]>>>;
+
+/// The simulation with these gains, which are of different types, and so are their fields until they are boxed.
+macro_rules! with_gains {
+    ($simulation:expr, $feedback:expr, $boxed:ident) => {
+        match $feedback {
+            Feedback::None => $simulation.without_feedback().$boxed(),
+            Feedback::Uniform(k) => $simulation.gains(uniform(*k)).$boxed(),
+            Feedback::Diagonal(gains) => $simulation.gains(Gains::diagonal(vector(gains))).$boxed(),
+            Feedback::Relaxation(tau) => $simulation.gains(Gains::relaxation(*tau)).$boxed(),
+            Feedback::BaeChang(h) => $simulation.gains(Gains::bae_chang(*h)).$boxed(),
+        }
+    };
 }
 
 /// The simulation with these gains and inputs.
-fn driven<'a, S: LoadedSystem>(
-    simulation: Simulation<'a, S>,
-    controller: Option<Controller<S>>,
+fn driven<'a, const N: usize, const M: usize>(
+    simulation: Simulation<'a, Padded<N, M>>,
+    signal: Option<PaddedSignal>,
     feedback: &Feedback,
-) -> AnySimulation<'a, S> {
-    match controller {
-        Some(controller) => controller.simulation(simulation, feedback),
-        None => undriven(simulation, feedback),
+) -> AnySimulation<'a, N, M> {
+    match signal {
+        Some(signal) => with_gains!(simulation, feedback, boxed_for_inputs).input(signal).boxed(),
+        None => with_gains!(simulation, feedback, boxed),
     }
 }
 
-/// The prepared system with the inputs that a controller, if there is one, gives in a state.
-fn with_inputs<S: FeedbackSystem>(
-    system: S::Prepared<f64>,
-    controller: Option<&Controller<S>>,
-    x: &Vector<S>,
-) -> S::Prepared<f64> {
-    match controller {
-        Some(controller) => controller.prepared(system, x),
-        None if PreparedSystem::facts(&system).has_laws() => system.under_law(x),
-        None => system,
-    }
+/// The prepared system with the inputs that a signal, if there is one, gives in a state.
+fn with_inputs<const N: usize, const M: usize>(
+    system: PaddedPrepared<f64, N, M>,
+    signal: Option<&PaddedSignal>,
+    x: &[f64; N],
+) -> PaddedPrepared<f64, N, M> {
+    let facts = PreparedSystem::facts(&system);
+    let Some(signal) = signal else {
+        return if facts.has_laws() { system.under_law(x) } else { system };
+    };
+    let (signal, time): (&dyn Signal<Padded<N, M>>, f64) = (signal, facts.clock.map_or(0.0, |index| x[index]));
+    // A table has to know the time before it is asked.
+    signal.hold(time);
+    Padded::with_input(system, signal.at(time, x))
 }
 
 #[cfg(test)]
@@ -346,6 +357,8 @@ mod tests {
     use fbint_runtime::{Held, feedback_system};
 
     use super::*;
+    use crate::controller::Controller;
+    use crate::model::Model;
 
     /// A mass on rails with a motor.
     #[feedback_system(
@@ -358,15 +371,24 @@ mod tests {
     )]
     struct Trolley;
 
-    #[test]
-    fn outputs_have_the_inputs_of_a_table() -> Result<(), Error> {
-        let rows = [(0.0, 1.0), (0.5, -1.0)].map(|(time, thrust)| (time, TrolleyInput { thrust }));
-        let controller = Controller::<Trolley>::new(Held::new(rows, 1.0)?);
-        for (time, thrust) in [(0.6, -1.0), (0.4, 1.0), (0.5, -1.0)] {
-            let x = TrolleyState { x: 0.0, p: 0.0, time, work: 0.0 }.into();
-            let system = with_inputs(Trolley.prepare(), Some(&controller), &x);
-            assert_eq!(system.outputs(&x), [thrust]);
+    impl Model for Trolley {
+        fn start(&self) -> Result<TrolleyState, Error> {
+            Ok(TrolleyState::default())
         }
-        Ok(())
+
+        fn input(&self) -> Option<Controller<Self>> {
+            let rows = [(0.0, 1.0), (0.5, -1.0)].map(|(time, thrust)| (time, TrolleyInput { thrust }));
+            Held::new(rows, 1.0).ok().map(Controller::new)
+        }
+    }
+
+    #[test]
+    fn outputs_have_the_inputs_of_a_table() {
+        let trolley = Padded::<8, 8>::new(Box::new(Trolley));
+        for (time, thrust) in [(0.6, -1.0), (0.4, 1.0), (0.5, -1.0)] {
+            let x: [f64; 8] = with_zeros(&[0.0, 0.0, time]);
+            let system = with_inputs(trolley.prepare(), trolley.signal(None).as_ref(), &x);
+            assert_eq!(system.outputs(&x)[0], thrust);
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::any_model::{AnyModel, Observer, Visit};
 use crate::drawing::Drawing;
 use crate::flat_model::{FlatModel, FlatSignal, Make};
 use crate::flat_system::FlatPrepared;
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, signal};
 use crate::plan::{Crossing, Feedback, Member, Plan, Steps};
 use crate::results::{EnsembleRun, Run, Sample, result};
 
@@ -41,14 +41,6 @@ impl Long {
             model.parameter_mut(index).into_iter().for_each(|parameter| *parameter = *value);
         }
         model
-    }
-}
-
-/// The inputs of a model, where some are given, or its own.
-fn signal(model: &dyn FlatModel, given: Option<&Inputs>) -> Option<Box<dyn FlatSignal>> {
-    match given {
-        Some(inputs) => Some(Box::new(inputs.of(model))),
-        None => model.input(),
     }
 }
 

@@ -9,10 +9,9 @@ use fbint_runtime::{
     SeriesShape, Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
-use crate::controller::{Controller, LoadedSystem};
 use crate::flat_model::{FlatModel, FlatSignal};
 use crate::functions::{FlatFunctions, Functions, Given, ListFunction, MatrixFunction, Source};
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, signal};
 pub use crate::vectors::{MOST_ENTRIES, MOST_INTEGRALS, fits};
 use crate::vectors::{PREPARED, length};
 
@@ -118,24 +117,21 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
     }
 }
 
-impl<const N: usize, const M: usize> LoadedSystem for Padded<N, M> {
-    fn flat(&self) -> &dyn FlatModel {
+impl<const N: usize, const M: usize> Padded<N, M> {
+    /// The model on slices.
+    pub(crate) fn flat(&self) -> &dyn FlatModel {
         &*self.model
     }
 
-    fn controller(&self) -> Option<Controller<Self>> {
-        let entries = self.facts().state.len();
-        self.model.input().map(|signal| Controller::new(PaddedSignal { signal, entries }))
-    }
-
-    fn controlled(&self, inputs: &Inputs) -> Option<Controller<Self>> {
-        let (entries, signal) = (self.facts().state.len(), Box::new(inputs.of(&*self.model)));
-        Some(Controller::new(PaddedSignal { signal, entries }))
+    /// The source of its inputs, where some are given or none.
+    pub(crate) fn signal(&self, given: Option<&Inputs>) -> Option<PaddedSignal> {
+        let signal = signal(&*self.model, given)?;
+        Some(PaddedSignal { signal, entries: self.facts().state.len() })
     }
 }
 
 /// A signal for states of this length.
-struct PaddedSignal {
+pub(crate) struct PaddedSignal {
     signal: Box<dyn FlatSignal>,
     entries: usize,
 }

@@ -1,9 +1,13 @@
 //! The field of a system on slices of any length, with its feedback and its inputs.
 
+mod gains;
+
 use core::cell::{Cell, RefCell};
 
+use self::gains::FlatFeedback;
+pub use self::gains::FlatGains;
+use crate::error::Error;
 use crate::error::failure::UndefinedInput;
-use crate::error::{Error, positive};
 use crate::field::driver::distance_of_signals;
 use crate::field::laws::{DIFFERENCE, Laws};
 use crate::field::policy::{POWER_ITERATIONS, TINY};
@@ -11,8 +15,7 @@ use crate::field::sides::{Side, solve_weights, without_rounding};
 use crate::field::{
     ALWAYS, Driver, GAINS_HAVE_NO_SERIES, INPUTS_HAVE_NO_SERIES, LAWS_ARE_SAMPLED, OTHER_INPUTS_THAN_LAWS,
 };
-use crate::hold::consistent_start::{check_flat_distinct, flat_targets};
-use crate::hold::rounding::LEAST_NOISE;
+use crate::hold::consistent_start::flat_targets;
 use crate::numbers::blocks::{Blocks, LENGTH};
 use crate::numbers::four::FourLanes;
 use crate::numbers::linear::{inner, not_finite};
@@ -51,21 +54,6 @@ pub trait FlatSignal: Send {
     fn copied(&self) -> Box<dyn FlatSignal>;
 }
 
-/// The gains of a feedback on slices.
-#[derive(Clone, Debug)]
-pub enum FlatGains {
-    /// The derived field alone.
-    None,
-    /// One gain for every integral.
-    Uniform(f64),
-    /// A gain for each integral, in their order.
-    Diagonal(Vec<f64>),
-    /// [`Gains::relaxation`](crate::Gains::relaxation) with this time.
-    Relaxation(f64),
-    /// [`Gains::bae_chang`](crate::Gains::bae_chang) for this step.
-    BaeChang(f64),
-}
-
 /// The field along which a system on slices is integrated.
 pub(crate) struct FlatField<'a> {
     system: &'a dyn FlatSystem,
@@ -80,66 +68,6 @@ pub(crate) struct FlatField<'a> {
     /// The switches along which it slides, by their places.
     sliding: Vec<usize>,
     undefined: Cell<Option<UndefinedInput>>,
-}
-
-/// A feedback with the numbers that it computes with.
-enum FlatFeedback {
-    None,
-    /// Gains for the integrals as they are declared and for their normalised forms, and the forms from which nothing is subtracted.
-    Constant {
-        declared: Vec<f64>,
-        normalised: Vec<f64>,
-        zero_targets: Vec<bool>,
-    },
-    /// S and R of a projection.
-    Relaxation {
-        tau: f64,
-        variances: Blocks,
-        noise: Blocks,
-    },
-    /// Gains that follow from the largest eigenvalue of DF DF^T, and the normalisation of the integrals.
-    BaeChang {
-        h: f64,
-        normalisation: Vec<[f64; 3]>,
-    },
-}
-
-impl FlatFeedback {
-    fn of(gains: &FlatGains, system: &dyn FlatSystem, start: &[f64]) -> Result<Self, Error> {
-        let facts = system.facts();
-        let gain: &dyn Fn(usize) -> f64 = match gains {
-            FlatGains::None => return Ok(Self::None),
-            FlatGains::Relaxation(tau) => {
-                let tau = positive("the relaxation time tau", *tau)?;
-                check_flat_distinct(system, start)?;
-                // The time is not moved.
-                let variance = |i: usize| if facts.clock == Some(i) { 0.0 } else { 1.0 };
-                let variances = Blocks::from_fn(facts.state.len(), variance);
-                let noise = Blocks::from_fn(facts.integrals.len(), |_| LEAST_NOISE);
-                return Ok(Self::Relaxation { tau, variances, noise });
-            }
-            FlatGains::BaeChang(h) => {
-                let h = positive("the step of the gains", *h)?;
-                return Ok(Self::BaeChang { h, normalisation: system.normalisation() });
-            }
-            FlatGains::Uniform(value) if !(*value > 0.0 && value.is_finite()) => {
-                return Err(Error::UniformGain { value: *value });
-            }
-            FlatGains::Uniform(value) => &|_| *value,
-            FlatGains::Diagonal(gains) => &|i| gains.get(i).copied().unwrap_or(f64::NAN),
-        };
-        let normalisation = system.normalisation();
-        let (mut declared, mut normalised) = (Vec::new(), Vec::new());
-        for (i, (integral, [factor, scale, _])) in facts.integrals.iter().zip(normalisation).enumerate() {
-            let (value, root) = (gain(i), Scalar::sqrt(integral.weight));
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::Gain { integral: integral.name, value });
-            }
-            declared.push(value * integral.weight);
-            normalised.push(value * (root * factor) * (root * scale));
-        }
-        Ok(Self::Constant { declared, normalised, zero_targets: system.zero_targets() })
-    }
 }
 
 impl<'a> FlatField<'a> {

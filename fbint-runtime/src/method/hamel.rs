@@ -193,7 +193,7 @@ pub(crate) trait Momenta {
     /// A number for each entry of the state.
     type State: Numbers;
     /// A row for each entry of the state.
-    type Rows: Clone + AsMut<[Self::State]>;
+    type Rows;
 
     /// The facts about the system.
     fn facts(&self) -> &'static SystemFacts;
@@ -205,6 +205,8 @@ pub(crate) trait Momenta {
     fn momentum_rates(&self, x: &Self::State) -> Self::State;
     /// The derivatives of [`momentum_state`](Self::momentum_state) minus `t` times those of [`momentum_rates`](Self::momentum_rates).
     fn matrix(&self, x: &Self::State, t: f64) -> Self::Rows;
+    /// The solution of A y = b.
+    fn solve(&self, matrix: &Self::Rows, b: &Self::State) -> Self::State;
 }
 
 /// A step of size `h` from a state and what is carried there.
@@ -257,7 +259,7 @@ fn solve<M: Momenta>(
             return Ok((x, iteration));
         }
         let matrix = system.matrix(&x, t);
-        let update = Lu::new(matrix.clone()).solve(&residual, entries.len());
+        let update = system.solve(&matrix, &residual);
         let next = plus(&x, -1.0, &update);
         let update_size = in_tolerances(entries, &update, [&x, &next], &roundings);
         let is_finite = update.as_ref().iter().all(|entry| entry.is_finite());
@@ -270,7 +272,7 @@ fn solve<M: Momenta>(
             // The iteration leads nowhere, or an entry hovers about 0.
             for place in PLACES * iteration..PLACES * (iteration + 1) {
                 let beside = plus(&residual_at(&nudged(&x, None, place.into())), -1.0, &residual);
-                let change = Lu::new(matrix.clone()).solve(&beside, entries.len());
+                let change = system.solve(&matrix, &beside);
                 let changes = roundings.as_mut().iter_mut().zip(change.as_ref());
                 changes.for_each(|(rounding, change)| *rounding = rounding.max(change.abs()));
             }
@@ -306,24 +308,34 @@ impl<S: HamelSystem> Momenta for Direct<S> {
     type State = Vector<S>;
     type Rows = Vector<S, Vector<S>>;
 
+    #[inline(always)]
     fn facts(&self) -> &'static SystemFacts {
-        self.0.facts()
+        self.0.facts().known::<S>()
     }
 
+    #[inline(always)]
     fn rates(&self, x: &Vector<S>) -> Vector<S> {
         self.0.vector_field(x)
     }
 
+    #[inline(always)]
     fn momentum_state(&self, x: &Vector<S>) -> Vector<S> {
         S::momentum_state(&self.0, x)
     }
 
+    #[inline(always)]
     fn momentum_rates(&self, x: &Vector<S>) -> Vector<S> {
         S::momentum_rates(&self.0, x)
     }
 
+    #[inline(always)]
     fn matrix(&self, x: &Vector<S>, t: f64) -> Self::Rows {
         let (of_state, of_rates) = (S::momentum_state_jacobian(&self.0, x), S::momentum_rates_jacobian(&self.0, x));
         Entries::from_fn(|i| Entries::from_fn(|j| of_state[i][j] - t * of_rates[i][j]))
+    }
+
+    #[inline(always)]
+    fn solve(&self, matrix: &Self::Rows, b: &Vector<S>) -> Vector<S> {
+        Lu::new(*matrix).solve(b, Momenta::facts(self).state.len())
     }
 }

@@ -1,5 +1,7 @@
 //! The little linear algebra that the runtime needs on vectors of a fixed length.
 
+#[cfg(feature = "std")]
+use crate::numbers::blocks::Blocks;
 use crate::numbers::entries::{Entries, Numbers};
 #[cfg(feature = "std")]
 use crate::numbers::larger::Larger;
@@ -95,35 +97,33 @@ pub(crate) struct Lu<R> {
 }
 
 impl<R> Lu<R> {
-    pub(crate) fn new<V: Numbers>(rows: R) -> Self
+    pub(crate) fn new<V: Entries<f64>>(rows: R) -> Self
     where
-        R: AsMut<[V]>,
+        R: Entries<V>,
     {
         Self { rows }
     }
 
     /// The solution of A x = b, where A has this size; beyond, x is b.
-    #[inline]
-    pub(crate) fn solve<V: Numbers>(mut self, b: &V, size: usize) -> V
+    pub(crate) fn solve<V: Entries<f64>>(mut self, b: &V, size: usize) -> V
     where
-        R: AsMut<[V]>,
+        R: Entries<V>,
     {
-        let (rows, mut solution) = (self.rows.as_mut(), b.clone());
-        let x = solution.as_mut();
-        let size = size.min(x.len()).min(rows.len()).min(rows.first().map_or(0, |row| row.as_ref().len()));
+        let (rows, size) = (&mut self.rows, size.min(V::LEN).min(R::LEN));
+        let mut x = *b;
         for step in 0..size {
             // Swapped as soon as they are found, so that no index depends on the entries.
             for i in step + 1..size {
-                if rows[i].as_ref()[step].abs() > rows[step].as_ref()[step].abs() {
-                    rows.swap(step, i);
-                    x.swap(step, i);
+                if rows[i][step].abs() > rows[step][step].abs() {
+                    rows.as_mut().swap(step, i);
+                    x.as_mut().swap(step, i);
                 }
             }
             for i in step + 1..size {
-                let factor = rows[i].as_ref()[step] / rows[step].as_ref()[step];
+                let factor = rows[i][step] / rows[step][step];
                 for j in step + 1..size {
-                    let entry = rows[step].as_ref()[j];
-                    rows[i].as_mut()[j] -= factor * entry;
+                    let entry = rows[step][j];
+                    rows[i][j] -= factor * entry;
                 }
                 let entry = x[step];
                 x[i] -= factor * entry;
@@ -132,12 +132,41 @@ impl<R> Lu<R> {
         for i in (0..size).rev() {
             for j in i + 1..size {
                 let entry = x[j];
-                x[i] -= rows[i].as_ref()[j] * entry;
+                x[i] -= rows[i][j] * entry;
             }
-            x[i] /= rows[i].as_ref()[i];
+            x[i] /= rows[i][i];
         }
-        solution
+        x
     }
+}
+
+/// [`Lu::solve`] in lists, with the same arithmetic.
+#[cfg(feature = "std")]
+pub(crate) fn solve_in_lists(mut rows: std::vec::Vec<Blocks>, b: &Blocks) -> Blocks {
+    let (size, mut x) = (b.len(), b.clone());
+    for step in 0..size {
+        for i in step + 1..size {
+            if rows[i][step].abs() > rows[step][step].abs() {
+                rows.swap(step, i);
+                x.own_mut().swap(step, i);
+            }
+        }
+        let (above, below) = rows.split_at_mut(step + 1);
+        let (pivot, x_of_pivot) = (above[step].own(), x[step]);
+        for (row, x) in below.iter_mut().zip(&mut x.own_mut()[step + 1..]) {
+            let factor = row[step] / pivot[step];
+            add(&mut row.own_mut()[step + 1..], -factor, &pivot[step + 1..]);
+            *x -= factor * x_of_pivot;
+        }
+    }
+    for i in (0..size).rev() {
+        for j in i + 1..size {
+            let entry = x[j];
+            x.own_mut()[i] -= rows[i][j] * entry;
+        }
+        x.own_mut()[i] /= rows[i][i];
+    }
+    x
 }
 
 /// An entry of matrices for elimination: a number, or several side by side.
@@ -273,10 +302,10 @@ impl<R> Cholesky<R> {
         let size = size.min(of_rows.len()).min(of_rows.first().map_or(0, |row| row.as_ref().len()));
         for i in 0..size {
             for j in 0..i + 1 {
-                let [own, other] = [i, j].map(|row| of_rows[row].as_ref());
-                let known: f64 = own.iter().zip(other).take(j).map(|(a, b)| a * b).sum();
-                let (rest, pivot) = (entry(i, j) - known, other[j]);
-                of_rows[i].as_mut()[j] = if i == j { Scalar::sqrt(rest).recip() } else { rest * pivot };
+                let products = of_rows[i].as_ref().iter().zip(of_rows[j].as_ref()).take(j).map(|(a, b)| a * b);
+                let rest = entry(i, j) - products.sum::<f64>();
+                let factor = if i == j { Scalar::sqrt(rest).recip() } else { rest * of_rows[j].as_ref()[j] };
+                of_rows[i].as_mut()[j] = factor;
             }
         }
         Self { rows, size }

@@ -219,6 +219,12 @@ impl SeriesRows {
         self.list.len() / self.stride - 1
     }
 
+    /// All coefficients.
+    #[inline(always)]
+    pub(crate) fn list(&self) -> &[f64] {
+        &self.list
+    }
+
     /// The coefficients of an order.
     #[inline(always)]
     pub(crate) fn row(&self, order: usize) -> &[f64] {

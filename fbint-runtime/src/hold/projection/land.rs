@@ -114,9 +114,8 @@ impl<S: FeedbackSystem> Land for Lander<S> {
 
     #[inline(always)]
     fn change(facts: &'static SystemFacts, series: &SeriesRows, h: f64) -> Vector<S> {
-        let zeros = filled(0.0);
-        let row = |n| Vector::<S>::of_slice(series.row(n)).unwrap_or(&zeros);
-        change(series.order(), facts.known::<S>().state.len(), row, h)
+        let rows = Vector::<S>::of_flat(series.list());
+        change(rows.len() - 1, facts.known::<S>().state.len(), |n| &rows[n], h)
     }
 
     fn of_series(_: &'static SystemFacts, series: &SeriesRows, from: f64, after: f64, h: f64) -> Self::Polynomial {

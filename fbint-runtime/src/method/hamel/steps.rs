@@ -7,6 +7,7 @@ use crate::hold::projection::Land;
 use crate::method::advance::Advance;
 use crate::numbers::blocks::Blocks;
 use crate::numbers::entries::Entries;
+use crate::numbers::linear::{Lu, solve_in_lists};
 use crate::system::dynamical_system::FlatSystem;
 use crate::system::{FeedbackSystem, HamelFunctions, PreparedSystem, SystemFacts, Vector};
 
@@ -105,6 +106,10 @@ impl<S: FeedbackSystem> Momenta for InVectors<S> {
         let of_rates = (self.functions.momentum_rates_jacobian)(&self.system, x);
         Entries::from_fn(|i| Entries::from_fn(|j| of_state[i][j] - t * of_rates[i][j]))
     }
+
+    fn solve(&self, matrix: &Self::Rows, b: &Vector<S>) -> Vector<S> {
+        Lu::new(*matrix).solve(b, Momenta::facts(self).state.len())
+    }
 }
 
 /// A system in lists.
@@ -157,5 +162,9 @@ impl Momenta for InLists<'_> {
         let (of_state, of_rates) = (self.rows(false, x), self.rows(true, x));
         let entry = |place: usize| of_state[place] - t * of_rates[place];
         (0..x.len()).map(|i| Blocks::from_fn(x.len(), |j| entry(i * x.len() + j))).collect()
+    }
+
+    fn solve(&self, matrix: &Vec<Blocks>, b: &Blocks) -> Blocks {
+        solve_in_lists(matrix.clone(), b)
     }
 }
