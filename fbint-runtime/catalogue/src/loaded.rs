@@ -31,13 +31,13 @@ impl<const N: usize, const M: usize, F: Fn() -> Padded<N, M>> Loaded<N, M, F> {
     }
 
     /// A copy of the system.
-    fn own_system(&self) -> S {
+    fn own_system(&self) -> Padded<N, M> {
         let values = (0..).map_while(|index| self.system.parameter(index));
         self.with_parameters(values)
     }
 
     /// The system with these parameters.
-    fn with_parameters(&self, values: impl Iterator<Item = f64>) -> S {
+    fn with_parameters(&self, values: impl Iterator<Item = f64>) -> Padded<N, M> {
         let mut system = (self.make)();
         for (index, value) in values.enumerate() {
             system.parameter_mut(index).into_iter().for_each(|parameter| *parameter = value);
