@@ -220,8 +220,9 @@ impl Model {
         let mut end = Vec::new();
         for direction in by_start.chain(by_parameters) {
             py.check_signals()?;
-            let (state, slopes) =
-                of.run_slopes(&start, &direction, steps.run).map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let (state, slopes) = of
+                .run_slopes(&start, &direction, steps.run)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
             end = state;
             columns.push(slopes);
         }

@@ -66,7 +66,7 @@ impl<S: DrivenSystem, F: Fn(f64, &S::State) -> S::Input> Signal<S> for F {
     }
 }
 
-/// How far from a state a signal is evaluated for its derivative by an entry.
+/// The distance from a state at which a signal is evaluated for its derivative by an entry.
 pub(crate) fn distance_of_signals(facts: &SystemFacts, x: &[f64], entry: usize) -> f64 {
     // A time may be large where inputs change quickly.
     let size = if facts.clock == Some(entry) { 0.0 } else { size_of_variable(facts.state, x, entry) };

@@ -203,7 +203,7 @@ pub(crate) trait Momenta {
     fn momentum_state(&self, x: &Self::State) -> Self::State;
     /// [`HamelSystem::momentum_rates`].
     fn momentum_rates(&self, x: &Self::State) -> Self::State;
-    /// The derivatives of [`momentum_state`](Self::momentum_state) minus `t` times those of [`momentum_rates`](Self::momentum_rates).
+    /// The Jacobian of [`momentum_state`](Self::momentum_state) minus `t` times the one of [`momentum_rates`](Self::momentum_rates).
     fn matrix(&self, x: &Self::State, t: f64) -> Self::Rows;
     /// The solution of A y = b.
     fn solve(&self, matrix: &Self::Rows, b: &Self::State) -> Self::State;

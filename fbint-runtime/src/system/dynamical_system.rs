@@ -125,7 +125,7 @@ pub trait FlatSystem: DynamicalSystem + Sync {
     /// The lists of the Taylor series of X's solutions, or why there are none.
     fn series(&self) -> Result<SeriesShape, &'static str>;
     /// [`TaylorSystem::taylor_coefficients`](crate::TaylorSystem::taylor_coefficients) with these inputs, and with a `stride` from each
-    /// coefficient to the next, those of inputs included.
+    /// coefficient to the next, also where coefficients of inputs are given.
     fn expand_with(
         &self,
         inputs: &[f64],

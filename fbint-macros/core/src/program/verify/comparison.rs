@@ -10,12 +10,10 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use num_rational::BigRational;
-
 use super::scaling::balanced;
 use crate::derivation::Derivation;
 use crate::derivation::table::{Id, Table};
-use crate::expression::{Expression, Symbol, to_f64};
+use crate::expression::{Expression, Symbol};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, IntegralSizes, Point, Sizes, Unknown, sample_points};
@@ -95,8 +93,8 @@ struct ModelAtPoint<'a> {
     exact: PreciseOracle<'a>,
     /// Where what constants follow from is known to doubles.
     rounded: PreciseOracle<'a>,
-    /// `true` if constants of programs that look exact may be rounded, once that was looked for.
-    has_hidden_digits: OnceCell<bool>,
+    /// `true` if some numbers are not rational, once that was looked for.
+    has_irrational_numbers: OnceCell<bool>,
 }
 
 impl<'a> ModelAtPoint<'a> {
@@ -105,7 +103,7 @@ impl<'a> ModelAtPoint<'a> {
         let oracle = Oracle::at(derivation, point, 0.0, &slopes);
         let precise = |precision| PreciseOracle::new(derivation, point, precision, &slopes);
         let (exact, rounded) = (precise(0.0), precise(OF_CONSTANTS));
-        Self { programs, point, is_usual, oracle, exact, rounded, has_hidden_digits: OnceCell::new() }
+        Self { programs, point, is_usual, oracle, exact, rounded, has_irrational_numbers: OnceCell::new() }
     }
 
     /// Whether results agree; `Ok(false)` where rounding or the range of numbers leaves too little of them to say so.
@@ -179,11 +177,12 @@ impl<'a> ModelAtPoint<'a> {
         })
     }
 
-    /// A constant of a program. Where none hides digits, those that are short are exact, and so is the one that a projection is damped by.
+    /// A constant of a program. Where all numbers are rational, one that is short is exact, and so is the one that a projection is damped by.
     fn constant(&self, number: f64) -> Real {
-        let is_exact = || is_short(number) || number == 1.0 + DAMPING;
-        let has_hidden_digits = *self.has_hidden_digits.get_or_init(|| has_hidden_digits(self.oracle.derivation));
-        Real::from(number).known_to(if !has_hidden_digits && is_exact() { 0.0 } else { OF_CONSTANTS })
+        let looks_exact = is_short(number) || number == 1.0 + DAMPING;
+        let are_rational =
+            || !*self.has_irrational_numbers.get_or_init(|| has_irrational_numbers(self.oracle.derivation));
+        Real::from(number).known_to(if looks_exact && are_rational() { 0.0 } else { OF_CONSTANTS })
     }
 
     /// The inputs of programs that hand the integrals to a law in this form, if to any. With F = `scale` (f + `offset`) and `factor` times
@@ -211,18 +210,13 @@ impl<'a> ModelAtPoint<'a> {
     }
 }
 
-/// Returns `true` if numbers of a derivation may be behind constants of programs that look exact: one that is not the double nearest to it,
-/// though that is short, or one that is not rational, as in 1 + 1e-24 pi.
-fn has_hidden_digits(derivation: &Derivation) -> bool {
+/// Returns `true` if a derivation has numbers that are not rational, which may be behind constants that look exact, as in 1 + 1e-24 pi.
+fn has_irrational_numbers(derivation: &Derivation) -> bool {
     let is_number = |part: &Expression| matches!(part, Expression::Number(_));
     derivation.expressions().flat_map(Expression::nodes).any(|part| match part {
         Expression::Pi => true,
-        Expression::Number(number) => {
-            let nearest = to_f64(number);
-            is_short(nearest) && BigRational::from_float(nearest).as_ref() != Some(number)
-        }
         Expression::Power(..) | Expression::Call(..) => part.children().all(is_number),
-        Expression::Symbol(_) | Expression::Sum(_) | Expression::Product(_) => false,
+        _ => false,
     })
 }
 
