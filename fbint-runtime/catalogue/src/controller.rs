@@ -16,7 +16,7 @@ pub struct Controller<S> {
 
 impl<S: DrivenSystem> Controller<S> {
     /// The controller that gives these inputs: a function of the time and the state, which owns what it needs of the model, or a
-    /// [`Held`](fbint_runtime::Held) table, as [`Simulation::input`] takes them.
+    /// [`Held`](fbint_runtime::Held) table, as [`Simulation::input`](fbint_runtime::Simulation::input) takes them.
     pub fn new(signal: impl Signal<S> + Clone + Send + 'static) -> Self {
         let signal = Box::new(SliceSignal { signal, system: PhantomData::<fn() -> S> });
         Self { signal, system: PhantomData }

@@ -166,7 +166,7 @@ impl<const N: usize, const M: usize, F: Fn() -> Padded<N, M> + Send> AnyModel fo
         if plan.until_event.is_some() || !matches!(plan.feedback, Feedback::None) {
             return Ok(None);
         }
-        let simulation = self.simulation(&from.state().to_vec(), &plan.feedback)?.from_snapshot(from);
+        let simulation = self.simulation(from.state(), &plan.feedback)?.from_snapshot(from);
         let run = simulation.into_continuation(&plan.settings, || self.own_system())?;
         Ok(run.map(|mut run| -> Continuation { Box::new(move |until, has_jumped| run.advance(until, has_jumped)) }))
     }

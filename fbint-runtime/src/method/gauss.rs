@@ -27,12 +27,15 @@ use crate::method::flat::continues;
 use crate::numbers::blocks::Blocks;
 use crate::numbers::entries::Entries;
 
+/// A function of a state.
+type OfState<'f, X, T> = Box<dyn Fn(&X) -> T + 'f>;
+
 /// Steps by collocation along a field.
 pub(crate) struct GaussMethod<'f, L: Land> {
     /// The field in the stages, in a state, and the largest rate of decay of its feedback there.
     stage_rates: Box<StageRates<'f>>,
-    rates: Box<dyn Fn(&L::State) -> L::State + 'f>,
-    decay_rate: Box<dyn Fn(&L::State) -> f64 + 'f>,
+    rates: OfState<'f, L::State, L::State>,
+    decay_rate: OfState<'f, L::State, f64>,
     collocation: Collocation,
 }
 
