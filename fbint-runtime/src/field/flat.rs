@@ -169,9 +169,8 @@ impl<'a> FlatField<'a> {
                 self.system.vector_field_with(x, inputs, rates);
                 rates.iter_mut().zip(feedback).for_each(|(rate, feedback)| *rate -= feedback);
             }
-            FlatFeedback::BaeChang { h, normalisation } => {
-                let x_own = &x[..self.facts().state.len()];
-                let lambda = self.largest_decay_rate(x_own, &vec![1.0; normalisation.len()]);
+            FlatFeedback::BaeChang { h, normalisation, ones } => {
+                let lambda = self.largest_decay_rate(&x[..self.facts().state.len()], ones);
                 let uniform = (h * (lambda + TINY)).recip();
                 let weigh = |forms: &mut [f64]| {
                     for (form, ([factor, scale, offset], target)) in

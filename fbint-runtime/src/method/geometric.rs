@@ -46,7 +46,7 @@ pub(crate) enum Map {
     StormerVerlet,
 }
 
-/// Why a motion is not that of a Hamiltonian, where the roles of the entries of the state tell.
+/// Why a Hamiltonian alone does not determine the motion, if an entry of the state shows that.
 const fn no_hamiltonian_motion(state: &[StateEntry]) -> Option<&'static str> {
     let mut entry = 0;
     while entry < state.len() {

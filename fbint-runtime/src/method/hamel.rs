@@ -300,6 +300,12 @@ fn in_tolerances<V: Numbers>(entries: &[StateEntry], update: &V, states: [&V; 2]
     parts.fold(0.0, f64::max)
 }
 
+/// a - t b
+#[inline(always)]
+fn minus<S: FeedbackSystem>(a: Vector<S, Vector<S>>, t: f64, b: Vector<S, Vector<S>>) -> Vector<S, Vector<S>> {
+    Entries::from_fn(|i| Entries::from_fn(|j| a[i][j] - t * b[i][j]))
+}
+
 /// A system whose functions are known of its type.
 #[derive_where(Clone)]
 struct Direct<S: FeedbackSystem>(S::Prepared<f64>);
@@ -330,8 +336,7 @@ impl<S: HamelSystem> Momenta for Direct<S> {
 
     #[inline(always)]
     fn matrix(&self, x: &Vector<S>, t: f64) -> Self::Rows {
-        let (of_state, of_rates) = (S::momentum_state_jacobian(&self.0, x), S::momentum_rates_jacobian(&self.0, x));
-        Entries::from_fn(|i| Entries::from_fn(|j| of_state[i][j] - t * of_rates[i][j]))
+        minus::<S>(S::momentum_state_jacobian(&self.0, x), t, S::momentum_rates_jacobian(&self.0, x))
     }
 
     #[inline(always)]

@@ -101,12 +101,15 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Continuation<S, F> {
         let value = |index: usize| parameters.get(index).copied();
         let parameters = Parameters { names: facts.parameter_names, value: &value };
         let append = |state: &mut Vec<f64>| append(facts, &[], |state| switches::<S, F>(facts, field, state), state);
-        let (mut from, mut begin, looks) = (span.from, stepper.end().1.to_vec(), search.is_needed());
-        append(&mut begin);
-        if looks && search.continue_from(from, &begin).is_err() {
-            return Ok(None);
+        let looks = search.is_needed();
+        if looks {
+            let mut begin = stepper.end().1.to_vec();
+            append(&mut begin);
+            if search.continue_from(span.from, &begin).is_err() {
+                return Ok(None);
+            }
         }
-        let mut is_quiet = true;
+        let (mut from, mut is_quiet) = (span.from, true);
         follow_alone(facts.state, &parameters, &mut stepper, &pace, span, |stepper| {
             is_quiet = !looks || search.is_quiet(from, stepper, &append);
             from = stepper.end().0;

@@ -91,7 +91,7 @@ impl<'a> FlatSimulation<'a> {
     ///
     /// # Errors
     ///
-    /// See [`Simulation::run`](crate::Simulation::run); [`Error::NotApplicable`] for the discrete Hamel integrator.
+    /// See [`Simulation::run`](crate::Simulation::run).
     pub fn run(mut self, settings: &Settings, watch: Option<&mut Watch<'_>>) -> Result<FlatRun, Error> {
         let Settings { method, from, until, every, projection, max_step, max_steps } = *settings;
         let (system, facts) = (self.system, self.system.facts());

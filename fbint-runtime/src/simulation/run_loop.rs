@@ -116,9 +116,19 @@ impl<'a> RunLoop<'a> {
             record.name_singular_gradients();
         }
         let search = EventSearch::new(system.facts(), events, span.from);
-        let (resume, reference) = (None, None);
-        let mut run =
-            Self { system, parameters, record, observer, search, origin, span, samples, laws, from: resume, reference };
+        let mut run = Self {
+            system,
+            parameters,
+            record,
+            observer,
+            search,
+            origin,
+            span,
+            samples,
+            laws,
+            from: None,
+            reference: None,
+        };
         if let Some(snapshot) = from {
             run.restore(snapshot)?;
         }

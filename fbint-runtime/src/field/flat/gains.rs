@@ -37,10 +37,11 @@ pub(super) enum FlatFeedback {
         variances: Blocks,
         noise: Blocks,
     },
-    /// Gains that follow from the largest eigenvalue of DF DF^T, and the normalisation of the integrals.
+    /// Gains that follow from the largest eigenvalue of DF DF^T, the normalisation of the integrals, and 1 for each of them.
     BaeChang {
         h: f64,
         normalisation: Vec<[f64; 3]>,
+        ones: Vec<f64>,
     },
 }
 
@@ -60,7 +61,8 @@ impl FlatFeedback {
             }
             FlatGains::BaeChang(h) => {
                 let h = positive("the step of the gains", *h)?;
-                return Ok(Self::BaeChang { h, normalisation: system.normalisation() });
+                let ones = vec![1.0; facts.integrals.len()];
+                return Ok(Self::BaeChang { h, normalisation: system.normalisation(), ones });
             }
             FlatGains::Uniform(value) if !(*value > 0.0 && value.is_finite()) => {
                 return Err(Error::UniformGain { value: *value });

@@ -1,12 +1,11 @@
 //! Steps of the discrete Hamel integrator in runs.
 
-use super::{Advanced, Carried, Momenta, advance, refusal};
+use super::{Advanced, Carried, Momenta, advance, minus, refusal};
 use crate::error::Error;
 use crate::error::failure::StepFailure;
 use crate::hold::projection::Land;
 use crate::method::advance::Advance;
 use crate::numbers::blocks::Blocks;
-use crate::numbers::entries::Entries;
 use crate::numbers::linear::{Lu, solve_in_lists};
 use crate::system::dynamical_system::FlatSystem;
 use crate::system::{FeedbackSystem, HamelFunctions, PreparedSystem, SystemFacts, Vector};
@@ -102,9 +101,8 @@ impl<S: FeedbackSystem> Momenta for InVectors<S> {
     }
 
     fn matrix(&self, x: &Vector<S>, t: f64) -> Self::Rows {
-        let of_state = (self.functions.momentum_state_jacobian)(&self.system, x);
-        let of_rates = (self.functions.momentum_rates_jacobian)(&self.system, x);
-        Entries::from_fn(|i| Entries::from_fn(|j| of_state[i][j] - t * of_rates[i][j]))
+        let HamelFunctions { momentum_state_jacobian, momentum_rates_jacobian, .. } = self.functions;
+        minus::<S>(momentum_state_jacobian(&self.system, x), t, momentum_rates_jacobian(&self.system, x))
     }
 
     fn solve(&self, matrix: &Self::Rows, b: &Vector<S>) -> Vector<S> {
