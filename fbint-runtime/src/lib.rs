@@ -164,9 +164,7 @@ pub use simulation::{
     Continuation, Course, FlatOccurrence, FlatRun, FlatSamples, FlatSimulation, SampleRow, Watch, consistent_flat_start,
 };
 #[cfg(feature = "std")]
-pub use simulation::{
-    IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,
-};
+pub use simulation::{IntegralJump, LargestProjection, Moment, Occurrence, Run, Sample, Simulation, Snapshot};
 pub use stages::dense_output::DenseOutput;
 pub use stages::tableau;
 pub use stages::tolerance::Tolerance;

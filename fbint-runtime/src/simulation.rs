@@ -83,22 +83,11 @@ use crate::hold::projection::{Hold, Lander, Projection, Projector};
 use crate::method::geometric::OneStep;
 use crate::method::settings::{Method, Settings};
 use crate::numbers::linear::from_slice;
-use crate::numbers::sealed::Sealed;
 use crate::simulation::event::Event;
 use crate::stages::dense_output::DenseOutput;
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::DynamicalSystem;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector};
-
-/// A field that other gains may replace: one without inputs, which they would forget.
-#[diagnostic::on_unimplemented(
-    message = "gains are chosen before the inputs are given",
-    note = "call `gains(..)` or `without_feedback()` first, then `input(..)`"
-)]
-pub trait Replaceable: Sealed {}
-
-impl<S: FeedbackSystem> Replaceable for PlainField<S> {}
-impl<S: FeedbackSystem, K: GainPolicy<S>> Replaceable for Feedback<S, K> {}
 
 /// Builder for one integration run of the system `S` along a field `F`.
 pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
@@ -152,28 +141,23 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
         };
         Ok(Self { setup, field: Ok(PlainField::new(system)) })
     }
-}
 
-impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
-    /// Integrates the feedback field with these gains, without a projection unless one was chosen. Gains that are not positive are
-    /// reported by [`run`](Self::run).
-    pub fn gains<K: GainPolicy<S>>(self, gains: Gains<K>) -> Simulation<'a, S, Feedback<S, K>>
-    where
-        F: Replaceable,
-    {
-        let field = Feedback::new(self.setup.system, &self.setup.start, gains);
-        self.with_field(field)
+    /// Integrates the feedback field with these gains, without a projection unless one was chosen. Gains come before
+    /// [`input`](Self::input); those that are not positive are reported by [`run`](Self::run).
+    pub fn gains<K: GainPolicy<S>>(self, gains: Gains<K>) -> Simulation<'a, S, Feedback<S, K>> {
+        let setup = self.without_feedback().setup;
+        let field = Feedback::new(setup.system, &setup.start, gains);
+        Simulation { setup, field }
     }
 
     /// Integrates the Dirac-extended field X, without a projection unless one was chosen.
-    pub fn without_feedback(self) -> Simulation<'a, S>
-    where
-        F: Replaceable,
-    {
-        let field = Ok(PlainField::new(self.setup.system));
-        self.with_field(field)
+    pub fn without_feedback(mut self) -> Self {
+        self.setup.hold = Hold::Chosen(self.setup.hold.if_chosen());
+        self
     }
+}
 
+impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// The facts about the system.
     pub(crate) fn facts(&self) -> &'static SystemFacts {
         self.setup.system.facts()
@@ -431,12 +415,6 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     pub(crate) fn held(mut self, hold: Hold) -> Self {
         self.setup.hold = hold;
         self
-    }
-
-    /// With another field, and no projection unless one was chosen.
-    fn with_field<G>(mut self, field: Result<G, Error>) -> Simulation<'a, S, G> {
-        self.setup.hold = Hold::Chosen(self.setup.hold.if_chosen());
-        Simulation { setup: self.setup, field }
     }
 }
 

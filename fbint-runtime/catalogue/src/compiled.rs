@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fbint_runtime::{
     Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, FourLanes, GeneratedSystem, Integrals, Lanes,
-    MediumLanes, NarrowLanes, OneStep, PreparedSystem, Scalar, SeriesShape, SystemFacts, TaylorFunctions, Vector,
+    OneStep, PreparedSystem, Scalar, SeriesShape, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::drawing::Drawing;
@@ -112,24 +112,8 @@ impl<S: GeneratedSystem> FlatFunctions for CompiledFunctions<S> {
         put(targets, S::of_numbers::<f64>(|_| 0.0).zero_targets());
     }
 
-    fn doubles(self: Arc<Self>) -> Arc<dyn Functions<f64>> {
-        self
-    }
-
     fn series(&self) -> Result<&dyn FlatSeries, &'static str> {
         S::taylor_functions(&S::of_numbers(|_| 0.0)).map(|_| self as &dyn FlatSeries)
-    }
-
-    fn lanes(self: Arc<Self>) -> Arc<dyn Functions<NarrowLanes>> {
-        self
-    }
-
-    fn medium_lanes(self: Arc<Self>) -> Arc<dyn Functions<MediumLanes>> {
-        self
-    }
-
-    fn duals(self: Arc<Self>) -> Arc<dyn Functions<Dual>> {
-        self
     }
 }
 

@@ -121,7 +121,7 @@ impl<'m> Evaluation<'m> {
         let (x, inputs, size) = (even(state), self.inputs(state), self.velocities());
         let mut matrix = vec![0.0; size * size];
         let given = self.given(&x, &inputs);
-        self.model.functions().doubles().matrix(MatrixFunction::MassMatrix, &given, &mut matrix, size.max(1));
+        self.model.functions().matrix(MatrixFunction::MassMatrix, &given, &mut matrix, size.max(1));
         matrix
     }
 
@@ -134,7 +134,7 @@ impl<'m> Evaluation<'m> {
         let (x, inputs, mut list) = (even(state), self.inputs(state), vec![0.0; count.next_multiple_of(2)]);
         if count > 0 {
             let given = self.given(&x, &inputs).with(Source::First, first);
-            self.model.functions().doubles().list(function, &given, &|_| {}, &mut list);
+            self.model.functions().list(function, &given, &|_| {}, &mut list);
         }
         list.truncate(count);
         list
@@ -177,7 +177,7 @@ impl<'m> Evaluation<'m> {
         let mut list = vec![Dual::from_f64(0.0); count.next_multiple_of(2)];
         let given =
             Given::default().with(Source::State, x).with(Source::Prepared, prepared).with(Source::Inputs, inputs);
-        self.model.functions().duals().list(function, &given, &|_| {}, &mut list);
+        self.model.functions().list(function, &given, &|_| {}, &mut list);
         list.iter().take(count).map(|entry| entry.slope).collect()
     }
 
@@ -223,7 +223,7 @@ impl<'m> Evaluation<'m> {
     ) -> Vec<Dual> {
         let zero = Dual::from_f64(0.0);
         let mut x: [Dual; N] = array::from_fn(|entry| start.get(entry).copied().unwrap_or(zero));
-        let (functions, facts) = (self.model.functions().duals(), self.model.facts());
+        let (functions, facts) = (self.model.functions(), self.model.facts());
         let held = duals(self.inputs.as_deref().unwrap_or(&vec![0.0; facts.given_numbers().next_multiple_of(2)]), &[]);
         let has_law = self.inputs.is_none() && facts.has_laws();
         let field = |x: &[Dual; N]| {

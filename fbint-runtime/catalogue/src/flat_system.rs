@@ -8,12 +8,11 @@ use fbint_runtime::{
 };
 
 use crate::flat_model::{FlatModel, FlatSignal};
-use crate::functions::{FlatFunctions, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source};
+use crate::functions::{FlatFunctions, FlatSeries, Given, ListFunction, MatrixFunction, Source};
 
 /// The functions of a model with the numbers that they take besides the state.
 pub(crate) struct FlatPrepared {
     functions: Arc<dyn FlatFunctions>,
-    doubles: Arc<dyn Functions<f64>>,
     facts: &'static SystemFacts,
     prepared: Vec<f64>,
     inputs: Vec<f64>,
@@ -37,9 +36,8 @@ impl FlatPrepared {
     pub(crate) fn new(model: &dyn FlatModel) -> Self {
         let (functions, facts) = (model.functions(), model.facts());
         let inputs = vec![0.0; facts.given_numbers().next_multiple_of(2)];
-        let doubles = Arc::clone(&functions).doubles();
         let (prepared, law_period) = (even(&model.prepared()).into_owned(), model.law_period());
-        Self { functions, doubles, facts, prepared, inputs, law_period }
+        Self { functions, facts, prepared, inputs, law_period }
     }
 
     /// The model with the inputs that it has in a state: by a signal, or by their laws.
@@ -64,10 +62,10 @@ impl FlatPrepared {
         // Results that vanish identically are not written.
         list.fill(0.0);
         if list.len().is_multiple_of(2) {
-            return self.doubles.list(function, given, law, list);
+            return self.functions.list(function, given, law, list);
         }
         let mut results = vec![0.0; list.len() + 1];
-        self.doubles.list(function, given, law, &mut results);
+        self.functions.list(function, given, law, &mut results);
         list.copy_from_slice(&results[..list.len()]);
     }
 
@@ -83,13 +81,12 @@ impl FlatPrepared {
     /// The rows of the Jacobian of the derived field in a state, with these inputs held.
     pub(crate) fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
         let [prepared, inputs, mut x] = [&self.prepared, &self.inputs, &*even(state)].map(constants);
-        let duals = Arc::clone(&self.functions).duals();
         let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
         for column in 0..state.len() {
             x[column].slope = 1.0;
             let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
             let (given, mut rates) = (given.with(Source::Inputs, &inputs), vec![Dual::from_f64(0.0); x.len()]);
-            duals.list(ListFunction::VectorField, &given, &|_| {}, &mut rates);
+            self.functions.list(ListFunction::VectorField, &given, &|_| {}, &mut rates);
             jacobian.iter_mut().zip(rates).for_each(|(row, rate)| row[column] = rate.slope);
             x[column].slope = 0.0;
         }
@@ -114,7 +111,7 @@ impl DynamicalSystem for FlatPrepared {
         rows.fill(0.0);
         let x = even(x);
         let (given, columns) = (self.given(&x, &self.inputs), self.facts.state.len());
-        self.doubles.matrix(MatrixFunction::IntegralsJacobian, &given, rows, columns);
+        self.functions.matrix(MatrixFunction::IntegralsJacobian, &given, rows, columns);
     }
 
     fn outputs_at(&self, x: &[f64], values: &mut [f64]) {
@@ -162,13 +159,12 @@ impl FlatSystem for FlatPrepared {
     }
 
     fn switch_slopes_with(&self, x: &[f64], rates: &[f64], inputs: &[f64], follows_laws: bool, slopes: &mut [f64]) {
-        let duals = Arc::clone(&self.functions).duals();
         let [prepared, mut inputs, mut x] = [&self.prepared, inputs, x].map(constants);
         x.iter_mut().zip(rates).for_each(|(entry, rate)| entry.slope = *rate);
         let list = |function: ListFunction, inputs: &[Dual], count: usize| {
             let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
             let mut list = vec![Dual::from_f64(0.0); count.next_multiple_of(2)];
-            duals.list(function, &given.with(Source::Inputs, inputs), &|_| {}, &mut list);
+            self.functions.list(function, &given.with(Source::Inputs, inputs), &|_| {}, &mut list);
             list
         };
         if follows_laws {
@@ -189,12 +185,12 @@ impl FlatSystem for FlatPrepared {
     ) -> bool {
         let [gains, targets] = feedback.unwrap_or_default().map(even);
         let given = self.given(x, inputs).with(Source::First, &gains).with(Source::Second, &targets);
-        self.doubles.jacobian(&given, feedback.is_some(), add)
+        self.functions.jacobian(&given, feedback.is_some(), add)
     }
 
     fn law_slopes_with(&self, x: &[f64], inputs: &[f64], slopes: &mut [f64]) {
         let columns = self.facts.state.len();
-        self.doubles.matrix(MatrixFunction::LawJacobian, &self.given(x, inputs), slopes, columns);
+        self.functions.matrix(MatrixFunction::LawJacobian, &self.given(x, inputs), slopes, columns);
     }
 
     fn series(&self) -> Result<SeriesShape, &'static str> {
@@ -222,7 +218,7 @@ impl FlatSystem for FlatPrepared {
     fn momenta_jacobian_at(&self, of_rates: bool, x: &[f64], rows: &mut [f64]) {
         use MatrixFunction::{MomentumRatesJacobian, MomentumStateJacobian};
         let function = if of_rates { MomentumRatesJacobian } else { MomentumStateJacobian };
-        self.doubles.matrix(function, &self.given(x, &self.inputs), rows, self.facts.state.len());
+        self.functions.matrix(function, &self.given(x, &self.inputs), rows, self.facts.state.len());
     }
 
     fn zero_targets(&self) -> Vec<bool> {
@@ -235,7 +231,7 @@ impl FlatSystem for FlatPrepared {
         let mut numbers = vec![[0.0; 3]; self.facts.integrals.len()];
         let x = vec![0.0; self.facts.state.len().next_multiple_of(2)];
         let given = self.given(&x, &self.inputs);
-        self.doubles.matrix(MatrixFunction::Normalisation, &given, numbers.as_flattened_mut(), 3);
+        self.functions.matrix(MatrixFunction::Normalisation, &given, numbers.as_flattened_mut(), 3);
         numbers
     }
 }

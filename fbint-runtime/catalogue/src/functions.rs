@@ -1,24 +1,17 @@
 //! The functions of a system on slices: whatever its dimensions are, and however they are evaluated.
 
 use std::ops::Index;
-use std::sync::Arc;
 
 use fbint_runtime::{Dual, FourLanes, MediumLanes, NOT_GENERATED, NarrowLanes, SeriesShape, SystemFacts};
 
-/// The functions of a system, whatever its parameters are, in the numbers that runs and ensembles compute with.
-pub trait FlatFunctions: Send + Sync {
+/// The functions of a system, whatever its parameters are: in one number at a time; in the lanes of [ensembles](fbint_runtime::Ensemble),
+/// and in the wider ones of systems of at most eight entries (field, integrals, feedback field, projection and Jacobian); and in numbers
+/// with a derivative (the field, outputs, laws and switches).
+pub trait FlatFunctions: Functions<f64> + Functions<NarrowLanes> + Functions<MediumLanes> + Functions<Dual> {
     /// The facts about the system.
     fn facts(&self) -> &'static SystemFacts;
     /// [`PreparedSystem::zero_targets`](fbint_runtime::PreparedSystem::zero_targets), into the first of `targets`.
     fn zero_targets(&self, targets: &mut [bool]);
-    /// The functions in one number at a time.
-    fn doubles(self: Arc<Self>) -> Arc<dyn Functions<f64>>;
-    /// The functions that [ensembles](fbint_runtime::Ensemble) run in lanes: field, integrals, feedback field, projection and Jacobian.
-    fn lanes(self: Arc<Self>) -> Arc<dyn Functions<NarrowLanes>>;
-    /// The functions in the lanes of systems of at most eight entries.
-    fn medium_lanes(self: Arc<Self>) -> Arc<dyn Functions<MediumLanes>>;
-    /// The field in numbers with a derivative.
-    fn duals(self: Arc<Self>) -> Arc<dyn Functions<Dual>>;
     /// The Taylor series of solutions, or why there are none.
     ///
     /// # Errors

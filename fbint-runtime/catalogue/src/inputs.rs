@@ -51,7 +51,7 @@ impl Inputs {
 
     /// All inputs of a model: these, and its own in the other places.
     pub(crate) fn of(&self, model: &dyn FlatModel) -> Replaced {
-        let (functions, facts) = (model.functions().doubles(), model.facts());
+        let (functions, facts) = (model.functions(), model.facts());
         let is_by_law = |name: &&&str| !facts.open_inputs.contains(*name) && !self.give(name);
         let has_laws = facts.has_laws() && facts.input_names.iter().any(|name| is_by_law(&name));
         let has_samples = facts.law_delay.is_some() && has_laws;
@@ -184,7 +184,7 @@ pub(crate) fn own_inputs(model: &dyn FlatModel, prepared: &[f64], state: &[f64])
             own.at(time, state, &mut inputs);
             even(&inputs).into_owned()
         }
-        None if facts.has_laws() => by_law(&*model.functions().doubles(), facts, prepared, state),
+        None if facts.has_laws() => by_law(&*model.functions(), facts, prepared, state),
         None => vec![0.0; facts.given_numbers().next_multiple_of(2)],
     }
 }

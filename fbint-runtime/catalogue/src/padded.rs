@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::{array, fmt, ptr};
 
 use fbint_runtime::{
-    DrivenSystem, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, PreparedSystem, Scalar,
-    SeriesShape, Signal, SystemFacts, TaylorFunctions, Vector,
+    DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, MediumLanes,
+    NarrowLanes, PreparedSystem, Scalar, SeriesShape, Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::flat_model::{FlatModel, FlatSignal};
@@ -288,10 +288,10 @@ fn functions_in<T: Scalar>(flat: &Arc<dyn FlatFunctions>) -> Arc<dyn Functions<T
         (&given as &dyn Any).downcast_ref().cloned()
     }
     let flat = || Arc::clone(flat);
-    same(flat().doubles())
-        .or_else(|| same(flat().lanes()))
-        .or_else(|| same(flat().medium_lanes()))
-        .or_else(|| same(flat().duals()))
+    same::<Arc<dyn Functions<f64>>, T>(flat())
+        .or_else(|| same::<Arc<dyn Functions<NarrowLanes>>, T>(flat()))
+        .or_else(|| same::<Arc<dyn Functions<MediumLanes>>, T>(flat()))
+        .or_else(|| same::<Arc<dyn Functions<Dual>>, T>(flat()))
         .unwrap_or_else(|| Arc::new(NoFunctions))
 }
 

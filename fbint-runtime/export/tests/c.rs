@@ -203,10 +203,9 @@ fn functions(case: &Case, point: &Point) -> Vec<f64> {
         }
     };
     let declared = |y: &mut [f64]| y.iter_mut().zip(&point.targets).for_each(|(y, target)| *y -= target);
-    let doubles = functions.doubles();
     let list = |function, given: &Given<'_, f64>, law: &dyn Fn(&mut [f64]), count: usize| {
         let mut list = vec![0.0; count.next_multiple_of(2) + 2];
-        doubles.list(function, given, law, &mut list);
+        functions.list(function, given, law, &mut list);
         list.truncate(count);
         list
     };
@@ -214,7 +213,7 @@ fn functions(case: &Case, point: &Point) -> Vec<f64> {
     let integrals = list(ListFunction::Integrals, &given, none, m);
     let projected = given.with(Source::First, &point.variances).with(Source::Second, &point.noise);
     let mut jacobian = vec![0.0; m * n];
-    doubles.matrix(MatrixFunction::IntegralsJacobian, &given, &mut jacobian, n);
+    functions.matrix(MatrixFunction::IntegralsJacobian, &given, &mut jacobian, n);
     let mut all = [
         list(ListFunction::VectorField, &given, none, n),
         integrals.clone(),
@@ -231,7 +230,7 @@ fn functions(case: &Case, point: &Point) -> Vec<f64> {
     let kinds: &[bool] = if case.exported.derivatives { &[false, true] } else { &[] };
     for &with_feedback in kinds {
         let mut entries = Vec::new();
-        doubles.jacobian(&gains, with_feedback, &mut |row, column, entry| entries.push((row, column, entry)));
+        functions.jacobian(&gains, with_feedback, &mut |row, column, entry| entries.push((row, column, entry)));
         for (row, column, entry) in entries {
             let column = if column < n { column } else { column + case.parameters.len() };
             all.extend([row as f64, column as f64, entry]);

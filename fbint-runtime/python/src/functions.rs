@@ -268,7 +268,7 @@ impl EqualSteps {
             "rk4" => ExplicitMethod::Rk4,
             other => {
                 let message =
-                    format!("`method` is {other}: derivatives of runs are those of euler, midpoint, heun and rk4");
+                    format!("`method` is {other}, which has no derivatives of runs: choose euler, midpoint, heun or rk4");
                 return Err(PyValueError::new_err(message));
             }
         };

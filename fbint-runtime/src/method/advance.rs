@@ -5,7 +5,7 @@ use crate::field::Field;
 use crate::hold::projection::{Land, Lander};
 use crate::method::geometric::OneStep;
 use crate::method::settings::FixedStep;
-use crate::system::{FeedbackSystem, PreparedSystem, Vector};
+use crate::system::{FeedbackSystem, Vector};
 
 /// A stepper with steps of a fixed size.
 pub(crate) trait Advance<L: Land> {
@@ -136,19 +136,19 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<Lander<S>> for Exp
 }
 
 /// Steps of a geometric integrator.
-pub(crate) struct Geometric<'m, S: FeedbackSystem> {
+pub(crate) struct Geometric<'m, S: FeedbackSystem, F> {
     pub(crate) map: Box<dyn OneStep<Vector<S>> + 'm>,
-    pub(crate) system: S::Prepared<f64>,
+    pub(crate) field: &'m F,
 }
 
-impl<S: FeedbackSystem> Advance<Lander<S>> for Geometric<'_, S> {
+impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<Lander<S>> for Geometric<'_, S, F> {
     fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
         self.map.step(x, h);
         Ok(())
     }
 
     fn rates(&self, x: &Vector<S>) -> Vector<S> {
-        self.system.vector_field(x)
+        self.field.value(x)
     }
 
     fn evaluations(&self) -> u64 {

@@ -124,10 +124,6 @@ impl Advance<FlatProjector<'_>> for FlatGeometric<'_> {
     fn evaluations(&self) -> u64 {
         self.map.evaluations_per_step()
     }
-
-    fn decay_rate(&self, x: &Blocks) -> f64 {
-        self.field.decay_rate(x.own())
-    }
 }
 
 /// The first of the stages of a block.

@@ -71,7 +71,7 @@ impl Stepping {
                 return Ok(Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends)));
             }
             Self::Gauss { stages, h } => Box::new(GaussMethod::new(field, Coefficients::of_stages(stages), h, &start)),
-            Self::Geometric { map, .. } => map.steps(system, &start, control.map)?,
+            Self::Geometric { map, .. } => map.steps(system, field, &start, control.map)?,
             Self::Controlled { method, tolerances } => return method.stepper(field, start, tolerances, control, ends),
             Self::Taylor { tolerance } => {
                 // A constant, so that the steps are compiled for systems that can have them alone.
@@ -125,9 +125,10 @@ impl ErrorControl {
 
 impl GeometricMap {
     /// The stepper.
-    fn steps<'m, S: FeedbackSystem>(
+    fn steps<'m, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
         self,
         system: &S,
+        field: &'m F,
         start: &Vector<S>,
         given: Option<&'m dyn OneStep<Vector<S>>>,
     ) -> Result<Box<dyn Advance<Lander<S>> + 'm>, Error> {
@@ -148,6 +149,6 @@ impl GeometricMap {
                 reason: "no map was given: give one by `Simulation::one_step`, or choose another method",
             })?),
         };
-        Ok(Box::new(Geometric { map, system: system.prepare() }))
+        Ok(Box::new(Geometric { map, field }))
     }
 }

@@ -7,7 +7,7 @@ use fbint_catalogue::{
     Entry, FlatFunctions, FlatModel, FlatSeries, Functions, Given, ListFunction, MatrixFunction, Source,
 };
 use fbint_macros_core::text::Model;
-use fbint_runtime::{Dual, Error, Lanes, MediumLanes, NarrowLanes, Scalar, SystemFacts};
+use fbint_runtime::{Dual, Error, Lanes, Scalar, SystemFacts};
 
 use crate::code::{Code, Destination};
 use crate::evaluate::{each, first_list, interpreted_entries, interpreted_list, machine_list};
@@ -139,24 +139,8 @@ impl FlatFunctions for ModelFunctions {
         targets[..self.zero_targets.len()].copy_from_slice(&self.zero_targets);
     }
 
-    fn doubles(self: Arc<Self>) -> Arc<dyn Functions<f64>> {
-        self
-    }
-
     fn series(&self) -> Result<&dyn FlatSeries, &'static str> {
         self.series.made().map(|series| series as &dyn FlatSeries)
-    }
-
-    fn lanes(self: Arc<Self>) -> Arc<dyn Functions<NarrowLanes>> {
-        self
-    }
-
-    fn medium_lanes(self: Arc<Self>) -> Arc<dyn Functions<MediumLanes>> {
-        self
-    }
-
-    fn duals(self: Arc<Self>) -> Arc<dyn Functions<Dual>> {
-        self
     }
 }
 

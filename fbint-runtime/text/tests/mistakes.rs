@@ -179,7 +179,9 @@ fn the_readme_names_the_limits() {
     let readme = include_str!("../README.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let limits = [
         format!("A text has at most {} MB", LONGEST / 1_000_000),
-        format!("side by side if a model has at most {MOST_ENTRIES} entries of the state and {MOST_INTEGRALS} integrals"),
+        format!(
+            "side by side if a model has at most {MOST_ENTRIES} entries of the state and {MOST_INTEGRALS} integrals"
+        ),
     ];
     for limit in limits {
         assert!(readme.contains(&limit), "{limit}");

@@ -260,7 +260,6 @@ mod expressions {
             return Err(format!("{what} is not a number").into());
         }
         let series = (is_rate && !takes_state).then(|| series_of_rate(own.functions(), prepared.clone(), has_time));
-        let functions = functions.doubles();
         let has_further = entries.iter().flatten().any(|entry| *entry >= model.facts().state.len());
         let law = Law::new(move |time, state| {
             let mut x: Vec<f64> = entries.iter().map(|entry| entry.map_or(f64::NAN, |entry| state[entry])).collect();
