@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use fbint_runtime::{Event, GaussStages, Method, Simulation};
+use fbint_runtime::{Event, GaussStages, Method, OneStep, Simulation, feedback_system};
 use fbint_tests::{Random, is_thorough};
 
 use super::location::{assert_near, times};
@@ -52,6 +52,41 @@ fn a_height_that_is_not_reached_is_not_passed() {
         let run = Simulation::new(&ball, start).unwrap().event(above).run(method, 2.0).unwrap();
         assert_near(&times(&run), &[], 0.0);
     }
+}
+
+/// A trolley of mass 1 with a motor.
+#[feedback_system(
+    coordinates(x),
+    momenta(p),
+    hamiltonian = p.powi(2) / 2,
+    input(thrust),
+    force(p = thrust),
+)]
+struct Trolley;
+
+/// The trolley's motion under the constant thrust 1.
+struct UnderThrust;
+
+impl OneStep<[f64; 4]> for UnderThrust {
+    fn step(&self, [x, p, time, work]: &mut [f64; 4], h: f64) {
+        let moved = h * *p + h * h / 2.0;
+        (*x, *p, *time, *work) = (*x + moved, *p + h, *time + h, *work + moved);
+    }
+
+    fn evaluations_per_step(&self) -> u64 {
+        1
+    }
+}
+
+/// Between the ends of its steps, a given map follows the rates that the inputs cause.
+#[test]
+fn events_in_a_step_of_a_given_map_know_the_inputs() {
+    let start = TrolleyState { x: 0.0, p: 0.0, time: 0.0, work: 0.0 };
+    let fast = Event::new("fast", |_, state: &TrolleyState| state.p - 0.3);
+    let simulation =
+        Simulation::new(&Trolley, start).unwrap().input(|_: f64, _: &TrolleyState| TrolleyInput { thrust: 1.0 });
+    let run = simulation.one_step(&UnderThrust).event(fast).run(Method::OneStep { h: 1.0 }, 1.0).unwrap();
+    assert_near(&times(&run), &[0.3], 1e-12);
 }
 
 /// A method of collocation passes phases of an oscillation that its step ends show nothing of.

@@ -267,8 +267,9 @@ impl EqualSteps {
             "heun" => ExplicitMethod::Heun,
             "rk4" => ExplicitMethod::Rk4,
             other => {
-                let message =
-                    format!("`method` is {other}, which has no derivatives of runs: choose euler, midpoint, heun or rk4");
+                let message = format!(
+                    "`method` is {other}, which has no derivatives of runs: choose euler, midpoint, heun or rk4"
+                );
                 return Err(PyValueError::new_err(message));
             }
         };
