@@ -232,6 +232,7 @@ impl Expression {
         if constant.is_zero() {
             return Self::zero();
         }
+        Self::find_signs(&mut rest);
         if !constant.is_one() {
             rest.insert(0, Self::Number(constant));
         }
@@ -239,6 +240,19 @@ impl Expression {
             0 => Self::one(),
             1 => rest.remove(0),
             _ => Self::Product(rest.into()),
+        }
+    }
+
+    /// Writes v / |v| as the sign of v, which has a value where v is 0.
+    fn find_signs(factors: &mut Vec<Self>) {
+        for place in (0..factors.len()).rev() {
+            let Some(Self::Power(size, exponent)) = factors.get(place) else { continue };
+            let Self::Call(Function::Abs, of) = &**size else { continue };
+            let direction = factors.iter().position(|factor| is_minus_one(exponent) && *factor == of[0]);
+            if let Some(direction) = direction {
+                factors[place] = Self::Call(Function::Sign, of.clone());
+                factors.remove(direction);
+            }
         }
     }
 
@@ -270,7 +284,34 @@ impl Expression {
                 return Ok(Self::Number(power));
             }
         }
+        if !exponent.is_integer() && self.is_even_power() {
+            return self.absolute_power(&exponent);
+        }
         Ok(Self::Power(Arc::new(self), exponent))
+    }
+
+    /// Returns `true` for an even power of something, and for a product of such powers and positive numbers.
+    fn is_even_power(&self) -> bool {
+        match self {
+            Self::Power(_, exponent) => exponent.is_integer() && exponent.numer().is_even(),
+            Self::Product(factors) => factors
+                .iter()
+                .all(|factor| matches!(factor, Self::Number(number) if number.is_positive()) || factor.is_even_power()),
+            _ => false,
+        }
+    }
+
+    /// (x^2)^e is |x|^(2 e), whose slope is known where x is 0: a square root of x^2 would be taken for x on either side.
+    fn absolute_power(&self, exponent: &BigRational) -> Result<Self, DivisionByZero> {
+        match self {
+            Self::Power(base, even) => base.abs().power(even * exponent),
+            Self::Product(factors) => {
+                let factors: Result<Vec<Self>, _> =
+                    factors.iter().map(|factor| factor.absolute_power(exponent)).collect();
+                Ok(Self::product(factors?))
+            }
+            other => other.clone().power(exponent.clone()),
+        }
     }
 
     /// The square root.

@@ -9,13 +9,14 @@ use crate::rates::{outputs, run};
 /// A function of two numbers, and the same in Rust.
 type Case = (&'static str, fn(f64, f64) -> f64);
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     ("x.max(y)", f64::max),
     ("x.min(y)", f64::min),
     ("(1e20 * x).max(y) + x.min(1e20)", |x, y| (1e20 * x).max(y) + x),
     ("x.clamp(-0.5, 1e12)", |x, _| x.max(-0.5)),
     ("y.clamp(-1, x.abs())", |x, y| y.clamp(-1.0, x.abs())),
     ("x.signum() * y", |x, y| x.signum() * y),
+    ("(x * x).sqrt() - (4 * x.powi(2) * y.powi(4)).sqrt()", |x, y| x.abs() - 2.0 * x.abs() * y * y),
     ("if x > y { x * x } else { y }", |x, y| if x > y { x * x } else { y }),
     ("if x <= y { 1 } else { -1 }", |x, y| if x <= y { 1.0 } else { -1.0 }),
     ("if x > 0 && y < 0 { 1 } else if x > 0 || y > 1 { 2 } else { 3 }", |x, y| {
@@ -113,6 +114,8 @@ fn motions_slide_by_every_method() {
         Method::Taylor { tolerance: 1e-15 },
     ];
     let block = "#[feedback_system(coordinates(x), velocities(v), lagrangian = v.powi(2) / 2, force(v = -v.signum()))] struct S;";
+    let [by_size, by_root] =
+        ["v / v.abs()", "v / v.powi(2).sqrt()"].map(|direction| block.replace("v.signum()", direction));
     let law = "#[feedback_system(coordinates(x), velocities(v), input(c = -v.signum()), lagrangian = v.powi(2) / 2, force(v = c))] struct S;";
     let pushed = "#[feedback_system(coordinates(x), velocities(v), time(t), lagrangian = v.powi(2) / 2, force(v = t - v.signum()))] struct S;";
     let mode = "#[feedback_system(state(x, v), dynamics(x = v, v = -(x + v).signum()))] struct S;";
@@ -125,6 +128,8 @@ fn motions_slide_by_every_method() {
     for method in methods {
         for (text, start, until, expected) in [
             (block, &[0.0, 1.0, 0.0][..], 1.5, [0.5, 0.0]),
+            (&by_size, &[0.0, 1.0, 0.0], 1.5, [0.5, 0.0]),
+            (&by_root, &[0.0, 1.0, 0.0], 1.5, [0.5, 0.0]),
             (law, &[0.0, 1.0, 0.0], 1.5, [0.5, 0.0]),
             (pushed, &[0.0, 0.0, 0.0, 0.0], 3.0, [8.0 / 6.0, 2.0]),
             (pulled, &[0.0, 0.0, 0.0, 0.0], 3.0, [2.0 - 2.0_f64.sin(), 1.0 - 2.0_f64.cos()]),
