@@ -206,11 +206,15 @@ impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
 impl<S: GeneratedSystem> FlatSeries for CompiledFunctions<S> {
     fn shape(&self) -> SeriesShape {
         let functions = S::taylor_functions(&S::of_numbers(|_| 0.0));
-        functions.map_or(SeriesShape::default(), |TaylorFunctions { columns, switches, watched, .. }| SeriesShape {
-            columns,
-            switches,
-            watched,
-        })
+        functions.map_or(
+            SeriesShape::default(),
+            |TaylorFunctions { columns, switches, watched, is_polynomial, .. }| SeriesShape {
+                columns,
+                switches,
+                watched,
+                is_polynomial,
+            },
+        )
     }
 
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {

@@ -81,8 +81,8 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
                     series.expand(&system.given(&[], given, &[]), coefficients, N, memory);
                 }
             };
-        let SeriesShape { columns, switches, watched } = system.shared.flat.series()?.shape();
-        Ok(TaylorFunctions { columns, switches, watched, expand })
+        let SeriesShape { columns, switches, watched, is_polynomial } = system.shared.flat.series()?.shape();
+        Ok(TaylorFunctions { columns, switches, watched, is_polynomial, expand })
     }
 
     fn law_period(&self) -> f64 {

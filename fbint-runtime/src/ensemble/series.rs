@@ -16,9 +16,9 @@ use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
 use crate::simulation::{GivenLimits, Span, without_series};
-use crate::stages::series_step::{StepRule, carried, change, is_too_short};
+use crate::stages::series_step::{StepRule, carried, change, is_too_short, slope};
 use crate::stages::step_size::StepLimits;
-use crate::system::{FeedbackSystem, SystemFacts, Vector};
+use crate::system::{FeedbackSystem, PreparedSystem, SystemFacts, Vector};
 
 /// The most numbers that an order of a field may take for members to go side by side: longer orders do not stay in the cache, and take lanes
 /// for the sums of one member.
@@ -42,6 +42,7 @@ pub(super) struct SeriesLaneSteps<S: FeedbackSystem, const V: usize> {
     /// The coefficients of the last step, of the order 0 first.
     coefficients: Vec<Vector<S, Lanes<V>>>,
     memory: Vec<Lanes<V>>,
+    is_polynomial: bool,
     time: Lanes<V>,
     state: Vector<S, Lanes<V>>,
     carry: Vector<S, Lanes<V>>,
@@ -69,6 +70,7 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
             rules: Vec::new(),
             coefficients: Vec::new(),
             memory: Vec::new(),
+            is_polynomial: true,
             time: zero,
             state: filled(zero),
             carry: filled(zero),
@@ -95,9 +97,38 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
     }
 }
 
+impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
+    /// The lanes in which a step leaves the field: see the steps of a simulation.
+    fn apart(&self, arrived: Mask<V>, h: Lanes<V>, numbers: &Numbers<S, V>) -> Mask<V> {
+        let (order, begin) = (self.coefficients.len() - 1, &self.coefficients[0]);
+        let is_endless = |lane: usize| in_lane::<Vector<S>, _, V>(&self.coefficients[order], lane) == filled(0.0);
+        let mut apart = Mask::none();
+        for part in [0.5, 1.0] {
+            let part = h * Scalar::from_f64(part);
+            let change: Vector<S, Lanes<V>> = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], part);
+            let mut state: Vector<S, Lanes<V>> = Entries::from_fn(|i| begin[i] + change[i]);
+            if let Some(clock) = self.facts.clock {
+                state[clock] = self.time + part;
+            }
+            let rates = numbers.system.vector_field(&state);
+            let slopes = Entries::from_fn(|i| slope(order, |n| self.coefficients[n][i], part));
+            for lane in arrived.lanes() {
+                let [state, rates, slopes] = [&state, &rates, &slopes].map(|of| in_lane::<Vector<S>, _, V>(of, lane));
+                let keeps = self.rules[lane].0.keeps_to_the_field([&state, &rates, &slopes], h.lane(lane));
+                // A simulation looks at more places of a step without an end in sight.
+                if !keeps || is_endless(lane) {
+                    apart = apart.with(lane, true);
+                }
+            }
+        }
+        apart
+    }
+}
+
 impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S, V> {
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
-        field.series().map_err(|reason| without_series(self.facts, reason))?;
+        let series = field.series().map_err(|reason| without_series(self.facts, reason))?;
+        self.is_polynomial = series.is_polynomial;
         let mut rule = StepRule::new(self.facts, self.tolerance, filled(0.0), None, self.limits)?;
         rule.remember(start);
         while self.rules.len() <= lane {
@@ -137,6 +168,8 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
             self.end[clock] = self.end_time;
         }
         let lost = lost.or(arrived.and(out_of_proportion));
+        // A simulation ends such a step sooner.
+        let lost = if self.is_polynomial { lost } else { lost.or(self.apart(arrived, h, numbers)) };
         LaneSteps { number: 1, times: self.end_time, arrived, lost, may_be_left, ended: last }
     }
 

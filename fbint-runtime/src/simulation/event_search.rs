@@ -86,7 +86,14 @@ struct Stretch {
     end: Vec<f64>,
     /// For each event its function as a polynomial of the part of the step, if that is known.
     polynomials: Vec<Option<Vec<f64>>>,
+    /// `true` for each event whose function leaves its polynomial in the step: a root in it has changed its sign, for instance.
+    are_left: Vec<bool>,
 }
+
+/// A function that differs from its polynomial by more than this part of the polynomial's size has left it.
+const LEFT: f64 = 1e-6;
+/// The pieces of a step in which a function is looked at that has left its polynomial.
+const PIECES: u32 = 64;
 
 /// Where a run does not simply go on.
 pub(super) struct Stop {
@@ -170,7 +177,8 @@ impl<'a> EventSearch<'a> {
     ) -> Result<Option<Stop>, Cause> {
         let (until, end) = stepper.end();
         let polynomials = (0..self.events.len()).map(|event| stepper.event_series(event)).collect();
-        let mut step = Stretch { from, until, end: end.to_vec(), polynomials };
+        let are_left = vec![false; self.events.len()];
+        let mut step = Stretch { from, until, end: end.to_vec(), polynomials, are_left };
         if step.end.iter().any(|entry| !entry.is_finite()) {
             return Ok(None);
         }
@@ -187,12 +195,14 @@ impl<'a> EventSearch<'a> {
             append(&mut state);
             Ok(state)
         };
-        self.look_in(&step, &mut state_at)
+        self.look_in(&mut step, &mut state_at)
     }
 
     /// Records what occurs in a step; returns where the run stops in it, if it does.
-    fn look_in(&mut self, step: &Stretch, state_at: StateAt<'_>) -> Result<Option<Stop>, Cause> {
+    fn look_in(&mut self, step: &mut Stretch, state_at: StateAt<'_>) -> Result<Option<Stop>, Cause> {
         let values = self.values_at(step.until, &step.end)?;
+        self.compare(step, &values, state_at)?;
+        let step = &*step;
         let mut met = self.meetings(step, &values, state_at)?;
         let stop = self.stop(&met);
         // Events that are as near to the stop as it is located are met at once with it.
@@ -226,6 +236,31 @@ impl<'a> EventSearch<'a> {
         self.switch(&switches, time)?;
         let appended = state.split_off(self.entries());
         Ok(Some(Stop { time, state, appended, first }))
+    }
+
+    /// Finds the functions that leave their polynomials in a step, at whose end they have these values.
+    fn compare(&self, step: &mut Stretch, values: &[f64], state_at: StateAt<'_>) -> Result<(), Cause> {
+        if step.polynomials.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let on_the_way = [0.25, 0.5, 0.75].map(|part| {
+            let time = step.from + part * (step.until - step.from);
+            Ok((part, time, state_at(time, Detail::Sketch)?))
+        });
+        let on_the_way = on_the_way.into_iter().collect::<Result<Vec<_>, Cause>>()?;
+        for ((event, polynomial), is_left) in step.polynomials.iter().enumerate().zip(&mut step.are_left) {
+            let Some(polynomial) = polynomial else { continue };
+            let size: f64 = polynomial.iter().map(|coefficient| coefficient.abs()).sum();
+            let keeps = |part: f64, value: f64| {
+                let expected = polynomial.iter().rev().fold(0.0, |sum, coefficient| sum * part + coefficient);
+                (value - expected).abs() <= LEFT * size
+            };
+            let value = &self.events[event].value;
+            let mut on_the_way = on_the_way.iter();
+            *is_left =
+                !(keeps(1.0, values[event]) && on_the_way.all(|(part, time, state)| keeps(*part, value(*time, state))));
+        }
+        Ok(())
     }
 
     /// Every event that is met in a step, at whose end the functions have these values.
@@ -321,6 +356,9 @@ impl<'a> EventSearch<'a> {
     ) -> Result<Vec<BracketingInterval>, Cause> {
         let Stretch { from, until, .. } = *step;
         let (of, [first, .., last]) = (&self.events[event], *samples);
+        if step.are_left[event] {
+            return self.brackets_among(event, last, step, state_at);
+        }
         if let Some(polynomial) = &step.polynomials[event] {
             return self.brackets_of(event, last, step, polynomial, state_at);
         }
@@ -363,6 +401,33 @@ impl<'a> EventSearch<'a> {
         let counts = |first, last| of.occurs(first, last);
         let mut search = SignChanges::new(&mut value, &counts, of.always_stops(), (from, first));
         points.into_iter().for_each(|point| search.pass_unless_zero(point));
+        search.pass((until, last));
+        Ok(search.found())
+    }
+
+    /// The same for an event function that has left its polynomial: it is looked at piece by piece.
+    fn brackets_among(
+        &self,
+        event: usize,
+        last: f64,
+        step: &Stretch,
+        state_at: StateAt<'_>,
+    ) -> Result<Vec<BracketingInterval>, Cause> {
+        let Stretch { from, until, .. } = *step;
+        let (of, first) = (&self.events[event], self.values[event]);
+        let mut value = |time: f64| self.value(event, time, &state_at(time, Detail::Exact)?);
+        if self.is_left(event, from, until, &mut value)? {
+            return self.brackets_from_zero(event, last, step, &mut value);
+        }
+        let inner = (1..PIECES).map(|piece| from + (until - from) * f64::from(piece) / f64::from(PIECES));
+        let inner = inner.map(|time| Ok((time, value(time)?))).collect::<Result<Vec<(f64, f64)>, Cause>>()?;
+        let counts = |first, last| of.occurs(first, last);
+        let mut search = SignChanges::new(&mut value, &counts, of.always_stops(), (from, first));
+        let mut before = (from, first);
+        for point in inner.into_iter().chain([(until, last)]) {
+            search.look(before, point)?;
+            before = point;
+        }
         search.pass((until, last));
         Ok(search.found())
     }

@@ -55,6 +55,12 @@ impl<'a> FlatSimulation<'a> {
         Ok(Self { system, parameters, start, gains: FlatGains::None, signal: None, map: None, course })
     }
 
+    /// From another state than the start: see [`Simulation::from_state`](crate::Simulation::from_state).
+    pub fn from_state(mut self, state: &[f64]) -> Self {
+        self.start.copy_from_slice(state);
+        self
+    }
+
     /// With these gains.
     pub fn gains(self, gains: FlatGains) -> Self {
         Self { gains, ..self }
@@ -274,7 +280,8 @@ impl Stepping {
             Self::Taylor { tolerance } => {
                 let series = field.series().map_err(|reason| without_series(facts, reason))?;
                 let limits = (time, progress.limits, progress.max_steps);
-                Box::new(TaylorSteps::new(series, field.driver(), state, (tolerance, None), limits, ends)?)
+                let rates = Box::new(|x: &Blocks| field.rates(x));
+                Box::new(TaylorSteps::new((series, rates), field.driver(), state, (tolerance, None), limits, ends)?)
             }
             Self::Controlled { method, tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;

@@ -80,8 +80,8 @@ impl Stepping {
                 }
                 let series = field.series().map_err(|reason| without_series(system.facts(), reason))?;
                 let limits = (control.time, control.limits, control.given.max_steps());
-                let rule = (tolerance, control.scales);
-                return Ok(Box::new(TaylorSteps::new(series, field.driver(), start, rule, limits, ends)?));
+                let (rates, rule) = (Box::new(|x: &Vector<S>| field.value(x)), (tolerance, control.scales));
+                return Ok(Box::new(TaylorSteps::new((series, rates), field.driver(), start, rule, limits, ends)?));
             }
             Self::Rodas5P { tolerances: (rtol, atol) } => {
                 // The first condition is a constant, so that the steps are compiled for systems that can have them alone.

@@ -5,6 +5,10 @@
 //! Where the argument of a switch of the field vanishes, such as that of |x|, a step ends, a little beyond; the next one is on its other
 //! side. The argument's own series says where that is.
 //!
+//! A solution may leave its series: where a root vanishes, such as |v| as friction brings a body to rest, its series continues as if it
+//! changed its sign, and what is constant in doubles at first, such as tanh(100 v), has no series to speak of. So the field has to have the
+//! rates of the polynomial where a step ends, and on the way there; if not, the step ends a little beyond where they part.
+//!
 //! The sum of a step is carried: what rounding takes from the state is kept, and added with the next step. Every step ends at a double, and is
 //! as long as the difference of two of them.
 
@@ -19,17 +23,22 @@ use crate::numbers::entries::Numbers;
 use crate::numbers::four::FourLanes;
 use crate::numbers::linear::not_finite;
 use crate::numbers::scalar::Scalar;
-use crate::stages::series_step::{SeriesRows, StepRule, carried, is_too_short};
+use crate::stages::series_step::{SeriesRows, StepRule, carried, is_too_short, slope};
 use crate::stages::step_size::StepLimits;
 use crate::system::SystemFacts;
 use crate::system::taylor::Series;
 
 /// The number of polynomials of degree 7 that take the place of a series in a step that is kept.
 const PIECES: usize = 24;
+/// The places at which a step is compared with the field, and those of a step whose series has no end in sight.
+const PLACES: [u32; 2] = [2, 64];
+/// The halvings that lead to the spacing of doubles in a step.
+const HALVINGS: u32 = 52;
 
 /// Taylor's method along a field.
 pub(crate) struct TaylorSteps<'f, 'k, L: Land> {
     series: Series<'f>,
+    rates: Rates<'f, L>,
     driver: Option<&'f dyn Driver>,
     /// When a step has to end at the latest, because inputs jump.
     jump: f64,
@@ -49,12 +58,15 @@ pub(crate) struct TaylorSteps<'f, 'k, L: Land> {
     ends: StepEnds<'k, L>,
 }
 
+/// A field.
+type Rates<'f, L> = Box<dyn Fn(&<L as Land>::State) -> <L as Land>::State + 'f>;
+
 impl<'f, 'k, L: Land> TaylorSteps<'f, 'k, L> {
     /// # Errors
     ///
     /// If the tolerance is not positive or not finite.
     pub(crate) fn new(
-        series: Series<'f>,
+        (series, rates): (Series<'f>, Rates<'f, L>),
         driver: Option<&'f dyn Driver>,
         start: L::State,
         (tolerance, scales): (f64, Option<L::State>),
@@ -71,6 +83,7 @@ impl<'f, 'k, L: Land> TaylorSteps<'f, 'k, L> {
             sides: vec![1.0; series.switches],
             coefficients: SeriesRows::zeros(order, series.stride),
             series,
+            rates,
             driver,
             jump: f64::INFINITY,
             rule,
@@ -125,15 +138,42 @@ impl<'f, 'k, L: Land> TaylorSteps<'f, 'k, L> {
         self.state.like(|i| begin[i] + change[i])
     }
 
+    /// The part of a step in which the field has the rates of the series, and a little more if that is not all of it.
+    fn with_the_field(&self, size: f64) -> f64 {
+        let (last, [usual, many]) = (self.coefficients.row(self.rule.order), PLACES);
+        let places = if last.iter().all(|coefficient| *coefficient == 0.0) { many } else { usual };
+        let ends = (1..=places).map(|place| size * f64::from(place) / f64::from(places));
+        let Some(mut apart) = ends.into_iter().find(|end| !self.keeps_to_the_field(*end, size)) else { return size };
+        let mut together = 0.0;
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (together + apart);
+            if self.keeps_to_the_field(middle, size) { together = middle } else { apart = middle }
+        }
+        apart
+    }
+
+    /// Returns `true` if the rates at a part of a step of this size are those of its polynomial.
+    fn keeps_to_the_field(&self, part: f64, size: f64) -> bool {
+        let facts = self.ends.facts;
+        let (begin, change) = (self.coefficients.row(0), L::change(facts, &self.coefficients, part));
+        let mut end = self.state.like(|i| begin[i] + change.as_ref()[i]);
+        L::set_clock(facts, &mut end, self.time + part);
+        let slopes = end.like(|i| slope(self.rule.order, |n| self.coefficients.row(n)[i], part));
+        self.rule.keeps_to_the_field([&end, &(self.rates)(&end), &slopes], size)
+    }
+
     /// Where the step from here ends, and how long it is.
     fn end_of_step(&mut self, until: f64) -> Result<(f64, f64), StepFailure> {
         let remaining = until - self.time;
         let entries = self.state.as_ref().len();
         let (mut size, is_last) = self.rule.size(|order| &self.coefficients.row(order)[..entries], remaining);
-        match self.turn(size) {
-            Some(part) => size *= part,
-            None if is_last => return Ok((until, remaining)),
-            None => {}
+        let natural = size;
+        size *= self.turn(size).unwrap_or(1.0);
+        if !self.series.is_polynomial {
+            size = self.with_the_field(size);
+        }
+        if is_last && size == natural {
+            return Ok((until, remaining));
         }
         let end = (self.time + size).min(until);
         if is_too_short(size, self.time) { Err(StepFailure::Underflow) } else { Ok((end, end - self.time)) }

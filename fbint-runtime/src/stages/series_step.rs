@@ -21,6 +21,15 @@ use crate::system::taylor::order_of;
 /// The largest part of rho that a step takes, by its logarithm to the base 2.
 const LARGEST_SHARE: f64 = -core::f64::consts::LOG2_E;
 
+/// The number of tolerances by which the rates of a field and those of its series may change a step: truncation explains some.
+const APART: f64 = 1e4;
+
+/// The slope of a polynomial with these coefficients.
+pub(crate) fn slope<T: Scalar>(order: usize, coefficient: impl Fn(usize) -> T, at: T) -> T {
+    let add = |sum: T, n: usize| sum.mul_add(at, T::from_f64(n as f64) * coefficient(n));
+    (1..=order).rev().fold(T::from_f64(0.0), add)
+}
+
 /// The rule for the steps of one solution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepRule<V> {
@@ -112,6 +121,13 @@ impl<V: Numbers> StepRule<V> {
             }
         }
         self.take_sizes(sizes);
+    }
+
+    /// Returns `true` if the rates of the field in a state are the slopes of the polynomial of a step of this size there.
+    pub(crate) fn keeps_to_the_field(&self, [state, rates, slopes]: [&V; 3], size: f64) -> bool {
+        let (state, rates, slopes, sizes) = (state.as_ref(), rates.as_ref(), slopes.as_ref(), self.sizes.as_ref());
+        (0..self.facts.state.len())
+            .all(|i| (rates[i] - slopes[i]).abs() * size <= APART * self.tolerance * sizes[i].max(state[i].abs()))
     }
 
     /// The size of the step with these coefficients where `remaining` is left of the run, and whether it is the last one.

@@ -180,6 +180,8 @@ pub struct SeriesShape {
     pub switches: usize,
     /// See [`TaylorSystem::WATCHED`].
     pub watched: usize,
+    /// See [`TaylorFunctions::is_polynomial`].
+    pub is_polynomial: bool,
 }
 
 /// The Taylor series of the solutions of a field.
@@ -190,6 +192,8 @@ pub struct Series<'f> {
     /// See [`TaylorSystem`].
     pub(crate) switches: usize,
     pub(crate) watched: usize,
+    /// See [`TaylorFunctions`](crate::system::TaylorFunctions).
+    pub(crate) is_polynomial: bool,
     /// The length of each coefficient in a list.
     pub(crate) stride: usize,
     /// Puts coefficients into a list that begins with a state, see [`TaylorSystem::taylor_coefficients`].
@@ -217,14 +221,15 @@ impl<'f> Series<'f> {
     ) -> Result<Self, &'static str> {
         // A constant, so that nothing more is compiled for systems that have none.
         let functions = if const { S::MAY_HAVE_SERIES } { S::taylor_functions(any) } else { Err(NOT_GENERATED) };
-        let TaylorFunctions { columns, switches, watched, expand } = functions?;
+        let TaylorFunctions { columns, switches, watched, is_polynomial, expand } = functions?;
         let expand = move |sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
             let Some(inputs) = &inputs else { return expand(any, sides, coefficients, memory) };
             let orders = (coefficients.len() / Vector::<S>::LEN).saturating_sub(1);
             let (system, later) = inputs(coefficients, orders);
             expand(&system, &[sides, &later].concat(), coefficients, memory);
         };
-        Ok(Self { columns, switches, watched, stride: Vector::<S>::LEN, expand: std::boxed::Box::new(expand) })
+        let (stride, expand) = (Vector::<S>::LEN, std::boxed::Box::new(expand));
+        Ok(Self { columns, switches, watched, is_polynomial, stride, expand })
     }
 
     /// The coefficients of a function that is watched, from all orders of the memory.

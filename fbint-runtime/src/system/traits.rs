@@ -379,6 +379,8 @@ pub struct TaylorFunctions<S: FeedbackSystem> {
     pub switches: usize,
     /// [`TaylorSystem::WATCHED`](crate::TaylorSystem::WATCHED).
     pub watched: usize,
+    /// `true` if the field is a polynomial; otherwise solutions may leave their series without notice.
+    pub is_polynomial: bool,
     /// [`TaylorSystem::taylor_coefficients`](crate::TaylorSystem::taylor_coefficients) with all coefficients in one list.
     pub expand: ExpandPrepared<S>,
 }

@@ -58,6 +58,7 @@ impl TextSeries {
             entries: series.state.len(),
             switches: series.switches,
             watched: series.watched,
+            is_polynomial: series.is_polynomial,
             columns: layout.columns,
             groups: layout.groups.into_iter().map(group).collect(),
             lanes: layout.lanes,
@@ -77,6 +78,7 @@ pub(crate) struct SeriesCode {
     entries: usize,
     switches: usize,
     watched: usize,
+    is_polynomial: bool,
     columns: Vec<[usize; 4]>,
     groups: Vec<SumGroup>,
     /// For each sum the lanes that it is the sum of.
@@ -89,7 +91,7 @@ impl FlatSeries for SeriesCode {
     fn shape(&self) -> SeriesShape {
         // A row is at least one vector long, as in generated code.
         let columns = (self.columns.len() + self.watched.div_ceil(LANES)).max(1);
-        SeriesShape { columns, switches: self.switches, watched: self.watched }
+        SeriesShape { columns, switches: self.switches, watched: self.watched, is_polynomial: self.is_polynomial }
     }
 
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {

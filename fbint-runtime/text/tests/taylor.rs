@@ -3,7 +3,9 @@
 
 use fbint_catalogue::FlatModel;
 use fbint_catalogue::padded::{Padded, Visitor};
-use fbint_runtime::{DrivenSystem, FeedbackSystem, Linear, Method, Projection, Settings, Simulation, feedback_system};
+use fbint_runtime::{
+    DrivenSystem, Error, FeedbackSystem, Linear, Method, Projection, Settings, Simulation, feedback_system,
+};
 use fbint_text::models;
 
 /// Declares a struct, and the text of it without the key `taylor`, which texts do not need.
@@ -35,19 +37,39 @@ both!(
     ),
     start(x = 0.1, y = 0.2)
 );
+both!(
+    Spring,
+    SPRING,
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    hamiltonian = p.norm_squared() / 2 + (q.norm() - 0.25).powi(2) / 2,
+    start(q = vector![0.6, 0.8], p = vector![0, 0])
+);
+both!(
+    Puck,
+    PUCK,
+    coordinates(q: [2]),
+    velocities(v: [2]),
+    lagrangian = v.norm_squared() / 2,
+    force(v = -v / v.norm()),
+    start(q = vector![0, 0], v = vector![0.6, 0.8])
+);
 both!(Line, LINE, state(x, y), dynamics(x = 1, y = 2 * x), start(x = 0, y = 0));
 
-/// The end of a run, and the number of its steps.
-fn end<S: FeedbackSystem>(system: &S, start: S::Vector<f64>, projection: Option<Projection>) -> (Vec<f64>, u64) {
+/// The end of a run until a time, and the number of its steps.
+fn end<S: FeedbackSystem>(system: &S, start: S::Vector<f64>, (projection, until): Plan) -> (Vec<f64>, u64) {
     let method = Method::Taylor { tolerance: 1e-15 };
-    let settings = Settings { projection, ..Settings::new(method, 0.5) };
+    let settings = Settings { projection, ..Settings::new(method, until) };
     let run = Simulation::new(system, start).unwrap().run_with(&settings).unwrap();
     let state: S::Vector<f64> = run.state().into();
     (state.as_ref()[..system.facts().state.len()].to_vec(), run.steps())
 }
 
+/// The projection and the end of a run.
+type Plan = (Option<Projection>, f64);
+
 /// The end of a model from text.
-struct Ends(Vec<f64>, Option<Projection>);
+struct Ends(Vec<f64>, Plan);
 
 impl Visitor for Ends {
     type Output = (Vec<f64>, u64);
@@ -58,12 +80,12 @@ impl Visitor for Ends {
     }
 }
 
-fn assert_same<S: FeedbackSystem>(system: &S, text: &str) {
+fn assert_same<S: FeedbackSystem>(system: &S, text: &str, until: f64) {
     for projection in [None, Some(Projection::default())] {
         let model = models(text).unwrap().remove(0);
         let start = model.start().unwrap();
-        let of_text = crate::shipped::visit(Box::new(model), Ends(start.clone(), projection));
-        let of_struct = end(system, system.declared_start().unwrap().into(), projection);
+        let of_text = crate::shipped::visit(Box::new(model), Ends(start.clone(), (projection, until)));
+        let of_struct = end(system, system.declared_start().unwrap().into(), (projection, until));
         assert_eq!(of_text.1, of_struct.1, "{text}");
         let mut pairs = of_text.0.iter().zip(&of_struct.0);
         assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-13), "{text}: {of_text:?} {of_struct:?}");
@@ -72,10 +94,10 @@ fn assert_same<S: FeedbackSystem>(system: &S, text: &str) {
 
 #[test]
 fn runs_are_those_of_structs() {
-    assert_same(&Star, STAR);
-    assert_same(&Bob, BOB);
-    assert_same(&Functions, FUNCTIONS);
-    assert_same(&Line, LINE);
+    assert_same(&Star, STAR, 0.5);
+    assert_same(&Bob, BOB, 0.5);
+    assert_same(&Functions, FUNCTIONS, 0.5);
+    assert_same(&Line, LINE, 0.5);
 }
 
 both!(
@@ -133,7 +155,7 @@ both!(
 /// Steps that end where something switches, and events by their series.
 #[test]
 fn switches_and_events_are_those_of_structs() {
-    assert_same(&Loose, LOOSE);
+    assert_same(&Loose, LOOSE, 0.5);
     struct Events;
     impl Visitor for Events {
         type Output = Vec<f64>;
@@ -149,4 +171,34 @@ fn switches_and_events_are_those_of_structs() {
     let of_struct = times(&Loose, Loose.declared_start().unwrap().into());
     assert!(of_text.len() >= 2 && of_text.len() == of_struct.len(), "{of_text:?} {of_struct:?}");
     assert!(of_text.iter().zip(&of_struct).all(|(a, b)| (a - b).abs() < 1e-12), "{of_text:?} {of_struct:?}");
+}
+
+/// A mass on a spring of length 1/4 passes the point to which the spring is fixed, where its force turns around. Up to there its distance is
+/// 1/4 + 3/4 cos t, and what follows is the same backwards, on the other side.
+#[test]
+fn lengths_that_vanish_end_a_step() {
+    let until = 2.0 * (-1.0_f64 / 3.0).acos();
+    let settings = Settings::new(Method::Taylor { tolerance: 1e-15 }, until);
+    let run = Simulation::new(&Spring, SpringState { q: [0.6, 0.8].into(), p: [0.0; 2].into() })
+        .unwrap()
+        .run_with(&settings)
+        .unwrap();
+    assert!(
+        (run.state().q + nalgebra::vector![0.6, 0.8]).norm() < 1e-13 && run.state().p.norm() < 1e-13,
+        "{:?}",
+        run.state()
+    );
+    assert_same(&Spring, SPRING, until);
+}
+
+/// Friction brings a puck to rest at t = 1. Its direction is unknown there, so that no step is short enough: none passes that point.
+#[test]
+fn a_step_does_not_pass_a_direction_that_vanishes() {
+    let start = PuckState { q: [0.0; 2].into(), v: [0.6, 0.8].into(), work: 0.0 };
+    for projection in [None, Some(Projection::default())] {
+        let settings = Settings { projection, ..Settings::new(Method::Taylor { tolerance: 1e-12 }, 2.0) };
+        let error = Simulation::new(&Puck, start).unwrap().run_with(&settings).unwrap_err();
+        let Error::Failed(failed) = error else { panic!("{error}") };
+        assert!((failed.last_time - 1.0).abs() < 1e-9, "{}", failed.last_time);
+    }
 }

@@ -96,6 +96,7 @@ pub(super) fn taylor_functions(writer: &Writer<'_>) -> Option<TokenStream> {
     let runtime = writer.runtime;
     let [given, coefficients, memory] = ["given", "coefficients", "memory"].map(own);
     let system = local("system");
+    let is_polynomial = solutions(writer).is_some_and(|series| series.is_polynomial);
     let in_lanes = solutions(writer).filter(|series| series.switches == 0).map(|series| {
         let layout = Layout::of(series);
         let table = Table::one_by_one(writer, series, &layout);
@@ -120,6 +121,7 @@ pub(super) fn taylor_functions(writer: &Writer<'_>) -> Option<TokenStream> {
                 columns: <Self as #runtime::TaylorSystem>::COLUMNS,
                 switches: <Self as #runtime::TaylorSystem>::SWITCHES,
                 watched: <Self as #runtime::TaylorSystem>::WATCHED,
+                is_polynomial: #is_polynomial,
                 expand: |#system, #given, #coefficients, #memory| {
                     let #coefficients = #coefficients.as_chunks_mut().0;
                     <Self as #runtime::TaylorSystem>::taylor_coefficients(#system, #given, #coefficients, #memory)

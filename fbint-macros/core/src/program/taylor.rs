@@ -17,6 +17,9 @@
 //! |a| is a or -a, and which of them it is, its *side*, is given with the state: a step ends where a vanishes. So the series of a are
 //! watched. Other functions of the state can be watched, too: what events are of.
 //!
+//! A solution may leave its series without notice: a root such as |v| vanishes, and its series continues with the other sign; tanh(v) is
+//! constant in doubles, until v is small. So steps compare the rates at their ends with the field, unless those are polynomials.
+//!
 //! The inputs of a driven system have coefficients that are given, as of a table that is linear between its rows.
 
 mod companions;
@@ -56,6 +59,8 @@ pub struct TaylorSeries {
     pub switches: usize,
     /// The number of functions that are watched.
     pub watched: usize,
+    /// `true` if the rates are polynomials of what changes.
+    pub is_polynomial: bool,
 }
 
 /// The series of a model.

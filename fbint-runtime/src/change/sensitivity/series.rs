@@ -12,7 +12,7 @@ use crate::numbers::entries::Entries;
 use crate::numbers::lanes::Lanes;
 use crate::numbers::linear::{filled, not_finite};
 use crate::numbers::scalar::Scalar;
-use crate::stages::series_step::{StepRule, carried, change, is_too_short};
+use crate::stages::series_step::{StepRule, carried, change, is_too_short, slope};
 use crate::stages::step_size::StepLimits;
 use crate::system::derivatives::{Direction, PreparedDirection};
 use crate::system::taylor::TaylorTangents;
@@ -49,6 +49,8 @@ pub struct SeriesRun<S: TaylorTangents> {
     rule: StepRule<Vector<S>>,
     blocks: Vec<Block<S>>,
     memory: Vec<Together>,
+    /// See [`TaylorFunctions`].
+    is_polynomial: bool,
 }
 
 /// Directions side by side.
@@ -117,6 +119,7 @@ impl<S: TaylorTangents> Sensitivity<S> {
             memory: vec![Scalar::from_f64(0.0); rule.order * S::TANGENT_COLUMNS],
             rule,
             blocks,
+            is_polynomial: S::taylor_functions(&self.system).is_ok_and(|functions| functions.is_polynomial),
         })
     }
 }
@@ -200,6 +203,10 @@ impl<S: TaylorTangents> SeriesRun<S> {
             }
         }
         let change = vector_in_lane(&self.blocks[0].change(0, h), 0);
+        if !self.is_polynomial && !self.keeps_to_the_field(&change, h) {
+            // A direction may jump there.
+            return Err(StepFailure::Underflow);
+        }
         self.state = carried(&self.state, &change, &mut self.carry, facts.clock);
         facts.set_clock(&mut self.state, end);
         self.rule.remember(&self.state);
@@ -207,6 +214,21 @@ impl<S: TaylorTangents> SeriesRun<S> {
         self.time = end;
         self.steps += 1;
         Ok(())
+    }
+
+    /// Returns `true` if the rates where a step ends are those of its polynomial: see the steps of a simulation.
+    fn keeps_to_the_field(&self, change: &Vector<S>, h: f64) -> bool {
+        let coefficients = &self.blocks[0].coefficients;
+        let mut end: Vector<S, Together> = Entries::from_fn(|i| Scalar::from_f64(self.state[i] + change[i]));
+        if let Some(clock) = self.system.facts().clock {
+            end[clock] = Scalar::from_f64(self.time + h);
+        }
+        let rates = self.system.vector_field(&end);
+        let order = self.rule.order;
+        let slopes = Entries::from_fn(|i| slope(order, |n| coefficients[n][0][i], Scalar::from_f64(h)));
+        let [end, rates, slopes] =
+            [end, rates, slopes].map(|of: Vector<S, Together>| vector_in_lane::<Vector<S>, _>(&of, 0));
+        self.rule.keeps_to_the_field([&end, &rates, &slopes], h)
     }
 
     /// Where the step ends that all take, and its size.

@@ -43,6 +43,8 @@ pub(super) struct Expansion {
     /// `true` for each value of the field, and of what its rules need, that depends on the state or on inputs; and that depends on the state.
     changes: Vec<bool>,
     moves: Vec<bool>,
+    /// `true` for each that depends on the side of a switch.
+    is_switched: Vec<bool>,
     /// Each value as a power of another one.
     pub(super) powers: Vec<Power>,
     /// How often rules read each value.
@@ -123,15 +125,18 @@ impl Expansion {
                 Instruction::Input(input) => [&self.state, &self.inputs].map(|of| of.contains(&input)),
                 other => [&self.moves, &self.changes].map(|of| other.operands().any(|operand| of[operand.index()])),
             };
+            let instruction = self.begin.instruction(Value::at(index));
+            let is_side = matches!(instruction, Instruction::Input(Input::Order(_)));
+            self.is_switched.push(is_side || instruction.operands().any(|operand| self.is_switched[operand.index()]));
             self.moves.push(moves);
             self.changes.push(moves || is_driven);
         }
     }
 
-    /// 1 / a, where a value begins, and 1 where a is 0, if inputs alone determine it. There, as where an input is held at 0, the first is so
-    /// large a number that coefficients that vanish stay 0 and others leave the doubles.
+    /// 1 / a, where a value begins, and 1 where a is 0, if inputs alone or the side of a switch determine it. There, as where an input is held
+    /// at 0 or in max(x, 0), the first is so large a number that coefficients that vanish stay 0 and others leave the doubles.
     pub(super) fn reciprocal(&mut self, a: Value) -> (Value, Option<Value>) {
-        if !self.changes(a) || self.moves[a.index()] {
+        if !self.changes(a) || (self.moves[a.index()] && !self.is_switched[a.index()]) {
             return (self.begin.recip(a), None);
         }
         let [one, least] = [1.0, 1e-300].map(|number| self.begin.constant(number));
@@ -154,6 +159,17 @@ impl Expansion {
 
     fn watched(&self) -> Vec<Value> {
         [&*self.switches, &*self.functions].concat()
+    }
+
+    /// Returns `true` if the rates add and multiply what changes, and nothing else.
+    fn is_polynomial(&self) -> bool {
+        let is_sum_or_product = |value: &Value| {
+            use Instruction::{Add, Constant, Input, Mul, MulAdd, Neg, Sub};
+            let instruction = self.begin.instruction(*value);
+            matches!(instruction, Add(..) | Constant(_) | Input(_) | Mul(..) | MulAdd(..) | Neg(_) | Sub(..))
+        };
+        let read = (0..self.uses.len()).map(Value::at).filter(|value| self.uses[value.index()] > 0);
+        self.inputs.is_empty() && read.into_iter().all(|value| is_sum_or_product(&value))
     }
 
     /// Counts how often each value is read by rules that results need.
@@ -190,7 +206,7 @@ impl Expansion {
             });
             place += 1;
         }
-        let (switches, count) = (self.switches.len(), watched.len());
+        let (switches, count, is_polynomial) = (self.switches.len(), watched.len(), self.is_polynomial());
         let mut begin = self.begin.finish([rates, watched, self.initials].concat());
         let mut finish = self.finish.finish(outputs);
         begin.eliminate_dead_values();
@@ -201,7 +217,7 @@ impl Expansion {
             schedule(program);
         }
         let Self { sums, state, inputs, .. } = self;
-        TaylorSeries { begin, finish, sums, state, inputs, switches, watched: count }
+        TaylorSeries { begin, finish, sums, state, inputs, switches, watched: count, is_polynomial }
     }
 
     /// n
