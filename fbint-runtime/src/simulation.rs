@@ -169,6 +169,14 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self
     }
 
+    /// Begins in another state than the start, by whose integrals targets and gains are set: where a run that continues another one begins,
+    /// which has drifted from there.
+    #[doc(hidden)]
+    pub fn from_state(mut self, state: Vector<S>) -> Self {
+        (self.setup.time, self.setup.start) = (self.facts().time_in(&state), state);
+        self
+    }
+
     /// The time at the start. The default is 0, or the time in the start's state where it is part of the state; then it has to be this
     /// time.
     pub fn from_time(mut self, time: f64) -> Self {

@@ -151,7 +151,9 @@ impl<const N: usize, const M: usize, F: Fn() -> Padded<N, M> + Send> AnyModel fo
     ) -> Result<Run, Error> {
         let map = self.map(plan);
         let until = plan.until_event.as_ref().map(|crossing| self.event(crossing));
-        let simulation = with_map(self.simulation(start, &plan.feedback)?, map.as_ref());
+        let reference = from.as_ref().and_then(Snapshot::reference).unwrap_or(start);
+        let simulation = self.simulation(reference, &plan.feedback)?.from_state(self.vector(start));
+        let simulation = with_map(simulation, map.as_ref());
         let simulation = simulation.course(|course| plan.shape(course, from, until));
         result(simulation.run_flat(&plan.settings, Some(observer))?)
     }
@@ -166,7 +168,8 @@ impl<const N: usize, const M: usize, F: Fn() -> Padded<N, M> + Send> AnyModel fo
         if plan.until_event.is_some() || !matches!(plan.feedback, Feedback::None) {
             return Ok(None);
         }
-        let simulation = self.simulation(from.state(), &plan.feedback)?.from_snapshot(from);
+        let reference = from.reference().unwrap_or(from.state());
+        let simulation = self.simulation(reference, &plan.feedback)?.from_snapshot(from);
         let run = simulation.into_continuation(&plan.settings, || self.own_system())?;
         Ok(run.map(|mut run| -> Continuation { Box::new(move |until, has_jumped| run.advance(until, has_jumped)) }))
     }

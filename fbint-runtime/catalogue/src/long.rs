@@ -153,7 +153,11 @@ impl AnyModel for Long {
         let map = plan.map.and_then(|scheme| self.model.geometric_method(scheme));
         let ingredients = self.ingredients();
         let until = plan.until_event.as_ref().map(|crossing| self.event(crossing));
-        let mut simulation = ingredients.simulation(start, &plan.feedback)?;
+        let reference = from.as_ref().and_then(Snapshot::reference).unwrap_or(start);
+        let mut simulation = ingredients.simulation(reference, &plan.feedback)?;
+        if reference != start {
+            simulation = simulation.from_state(start);
+        }
         if let Some(map) = &map {
             simulation = simulation.one_step(&**map);
         }

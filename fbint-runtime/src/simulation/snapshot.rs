@@ -226,6 +226,12 @@ impl Snapshot {
         }
     }
 
+    /// The state whose integrals the run holds, if it continues another one: the start of the first, or the end of a reset.
+    #[doc(hidden)]
+    pub fn reference(&self) -> Option<&[f64]> {
+        self.reference.as_deref()
+    }
+
     /// Returns `true` if the run continues another one, whose targets it keeps.
     pub(crate) fn is_onward(&self) -> bool {
         self.reference.is_some()
