@@ -315,9 +315,20 @@ impl<'a> Record<'a> {
                 }
             }
         }
+        // Where the terms have grown since, a change by their rounding is not one.
+        if jump.per_size > SUDDEN && !self.is_noticeable(&jump) {
+            jump.change = 0.0;
+        }
         self.jump = jump;
         self.look_for_dependence(self.last.time, &self.last.state.clone());
         self.look_for_dependence(self.next.time, &self.next.state.clone());
+    }
+
+    /// Returns `true` if an integral changes by a part of its terms before and after a step.
+    fn is_noticeable(&self, jump: &Jump) -> bool {
+        let states = [&self.last.state, &self.next.state];
+        let [before, after] = states.map(|state| sizes(self.system, state, self.targets())[jump.integral]);
+        jump.change.abs() > NOTICEABLE * before.sqrt() * after.sqrt()
     }
 
     fn look_for_dependence(&mut self, time: f64, state: &[f64]) {
@@ -435,7 +446,7 @@ impl<'a> Record<'a> {
             self.sample()?;
         }
         let Jump { time, integral, change, per_size } = self.jump;
-        let jump = (per_size > SUDDEN).then(|| {
+        let jump = (per_size > SUDDEN && change != 0.0).then(|| {
             let integral = self.system.facts().integrals[integral].name;
             IntegralJump { time, integral, change }
         });

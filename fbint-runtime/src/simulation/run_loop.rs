@@ -301,7 +301,7 @@ impl<'a> RunLoop<'a> {
     ) -> Result<(), Error> {
         let is_in_run = (self.span.from..=self.span.until).contains(&time);
         let reason = match pace.schedule() {
-            Some(schedule) if steps > schedule.steps || schedule.time(steps) != time => {
+            Some(schedule) if steps > schedule.steps || !schedule.ends_at(steps, time) => {
                 "its step or its end is another one"
             }
             None if memory.control.is_none() => "its method takes steps of one size",

@@ -166,6 +166,11 @@ impl Schedule {
         ROUNDING * self.h + 2.0 * f64::EPSILON * time.abs()
     }
 
+    /// Returns `true` if a number of steps ends at a time, but for rounding: the last one of a run ends where the run does.
+    pub(super) fn ends_at(&self, steps: u64, time: f64) -> bool {
+        (self.time(steps) - time).abs() <= self.rounding(time)
+    }
+
     /// Returns `true` if a step ends at a time of the run, but for rounding.
     pub(super) fn ends_step_at(&self, time: f64) -> bool {
         let step = ((time - self.span.from) / self.h).round() as u64;

@@ -260,12 +260,15 @@ mod expressions {
             return Err(format!("{what} is not a number").into());
         }
         let series = (is_rate && !takes_state).then(|| series_of_rate(own.functions(), prepared.clone(), has_time));
+        // Switches are on the side on which a state is.
+        let sides = vec![0.0; own.facts().given_numbers().next_multiple_of(2)];
         let has_further = entries.iter().flatten().any(|entry| *entry >= model.facts().state.len());
         let law = Law::new(move |time, state| {
             let mut x: Vec<f64> = entries.iter().map(|entry| entry.map_or(f64::NAN, |entry| state[entry])).collect();
             x.extend(has_time.then_some(time));
             let (x, mut list) = (even(x), [0.0; 2]);
             let given = Given::default().with(Source::State, &x).with(Source::Prepared, &prepared);
+            let given = given.with(Source::Inputs, &sides);
             functions.list(ListFunction::Outputs, &given, &|_| {}, &mut list);
             list[0]
         });
@@ -422,15 +425,23 @@ mod expressions {
         written + rest
     }
 
-    /// An expression in which `x^2` is `x.powi(2)`, and `x^(1 / 2)` is `x.powf(1 / 2)`. Rust's own `^` binds less than a sum does.
+    /// An expression in which `x^2` is `x.powi(2)`, and `x^(1 / 2)` is `x.powf(1 / 2)`; `x^y^z` is x to the power y^z. Rust's own `^` binds
+    /// less than a sum does.
     fn with_powers(text: &str) -> String {
         let (mut written, mut rest) = (String::new(), text);
         while let Some(place) = rest.find('^') {
             written += rest[..place].trim_end();
             rest = rest[place + 1..].trim_start();
-            let (exponent, after) = rest.split_at(exponent(rest));
+            let first = exponent(rest);
+            let mut length = first;
+            while let Some(further) = rest[length..].trim_start().strip_prefix('^') {
+                let further = further.trim_start();
+                length = rest.len() - further.len() + exponent(further);
+            }
+            let (exponent, after) = rest.split_at(length);
             let base = written.len() - operand(&written);
-            let inner = exponent.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
+            let inner =
+                exponent.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).filter(|_| length == first);
             let call = match exponent.parse::<i32>() {
                 Ok(_) => format!("powi({exponent})"),
                 Err(_) => format!("powf({})", with_powers(inner.unwrap_or(exponent))),
