@@ -104,7 +104,10 @@ fn needed<'a>(field: &'a Field, expressions: &[&Expression]) -> Vec<&'a LinearSy
 }
 
 /// Solves linear systems in their order: each may contain the unknowns of earlier ones.
-fn bind_solutions<'a>(point: &mut ModularPoint, systems: impl IntoIterator<Item = &'a LinearSystem>) -> Option<()> {
+pub(super) fn bind_solutions<'a>(
+    point: &mut ModularPoint,
+    systems: impl IntoIterator<Item = &'a LinearSystem>,
+) -> Option<()> {
     for system in systems {
         let rows = system.rows().map(|row| point.evaluate_all(row)).collect::<Option<_>>()?;
         let solution = solution(point.field, rows)?;
