@@ -247,12 +247,7 @@ impl ModularPoint {
     }
 
     fn symbol(&mut self, symbol: Symbol) -> u64 {
-        if let Some(residue) = self.symbols.get(&symbol) {
-            return *residue;
-        }
-        let residue = self.random();
-        self.symbols.insert(symbol, residue);
-        residue
+        *self.symbols.entry(symbol).or_insert_with(|| self.random.next() % self.field.prime)
     }
 
     /// Gives a symbol this residue.
@@ -268,12 +263,7 @@ impl ModularPoint {
     }
 
     pub(super) fn known(&mut self, meaning: ResidueMeaning) -> u64 {
-        if let Some(residue) = self.functions.get(&meaning) {
-            return *residue;
-        }
-        let residue = self.random();
-        self.functions.insert(meaning, residue);
-        residue
+        *self.functions.entry(meaning).or_insert_with(|| self.random.next() % self.field.prime)
     }
 
     /// Makes the point one of a part of a set, by the steps of this: each rotation reflects in every other part.
