@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 use proc_macro2::Span;
 use syn::{Expr, Ident};
@@ -279,13 +280,22 @@ impl<'a> Scope<'a> {
         self.refuse(written, &value, follows, message)?;
         self.refuse_inputs(written, &value, what)?;
         self.refuse_switches(written, &value, what)?;
+        let is_single = value.entries().len() == 1;
+        let remedy = if is_single { ": a product of vectors is written `a.dot(&b)`" } else { "" };
+        self.only(written, &value, format_args!("{what} is a scalar"), remedy)
+    }
+
+    /// The only entry of a scalar. Anything else is a mistake: of what is `expected`, it is said what this is instead.
+    pub(super) fn only(
+        &self,
+        written: &Expr,
+        value: &ShapedExpression,
+        expected: impl Display,
+        remedy: &str,
+    ) -> Reported<Expression> {
         match value.as_scalar() {
-            Some(energy) => Ok(energy.clone()),
-            None => {
-                let is_single = value.entries().len() == 1;
-                let remedy = if is_single { ": a product of vectors is written `a.dot(&b)`" } else { "" };
-                self.fail(written, format!("{what} is a scalar, and this is {}{remedy}", value.shape()))
-            }
+            Some(scalar) => Ok(scalar.clone()),
+            None => self.fail(written, format!("{expected}, and this is {}{remedy}", value.shape())),
         }
     }
 
@@ -366,9 +376,8 @@ impl<'a> Scope<'a> {
         let define: &'a NamedExpression = &self.declaration.defines[index];
         let Some(family) = &define.family else { return self.definition(index, 0) };
         let all = (0..members(define)).map(|member| self.definition(index, member)).collect::<Reported<Vec<_>>>()?;
-        let numbers: Option<Vec<Expression>> = all.iter().map(|value| value.as_scalar().cloned()).collect();
-        match numbers.filter(|_| family.range.start == 0) {
-            Some(numbers) => Ok(ShapedExpression::new(Shape::Vector(numbers.len()), numbers)),
+        match ShapedExpression::vector(&all).filter(|_| family.range.start == 0) {
+            Some(vector) => Ok(vector),
             None => {
                 let message = format!("`{name}` is a family\nhelp: use one of it, as `{name}[{}]`", family.range.start);
                 self.fail_at(name.span(), message)
@@ -502,13 +511,13 @@ impl<'a> Scope<'a> {
     }
 
     /// Records a mistake.
-    pub(super) fn fail_at<T>(&self, span: Span, message: impl std::fmt::Display) -> Reported<T> {
+    pub(super) fn fail_at<T>(&self, span: Span, message: impl Display) -> Reported<T> {
         self.errors.push(span, message);
         Err(Poison)
     }
 
     /// Records a mistake at all of `tokens`.
-    pub(super) fn fail<T>(&self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) -> Reported<T> {
+    pub(super) fn fail<T>(&self, tokens: impl quote::ToTokens, message: impl Display) -> Reported<T> {
         self.errors.push_spanned(tokens, message);
         Err(Poison)
     }

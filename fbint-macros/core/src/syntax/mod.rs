@@ -18,11 +18,14 @@ mod system;
 pub(crate) mod written;
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::ops::Range;
+use std::str::FromStr;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Ident, Lit};
 
 pub(crate) use self::attribute::END_OF_INPUT;
@@ -98,10 +101,7 @@ impl Declaration {
     /// The degree of the polynomials that are asked for by `search(degree = 4)`, and its place.
     pub fn search_degree(&self) -> Option<(usize, Span)> {
         let value = &self.search.first()?.value;
-        match value {
-            Expr::Lit(ExprLit { lit: Lit::Int(degree), .. }) => Some((degree.base10_parse().ok()?, degree.span())),
-            _ => None,
-        }
+        Some((integer(value)?, value.span()))
     }
 
     /// The velocity constraint that is this velocity itself, which puts it to zero.
@@ -344,6 +344,14 @@ pub(crate) fn peel(mut expression: &Expr) -> &Expr {
             Expr::Group(inner) => &inner.expr,
             _ => return expression,
         };
+    }
+}
+
+/// The integer that is written, if it is one of this type.
+pub(crate) fn integer<N: FromStr<Err: Display>>(written: &Expr) -> Option<N> {
+    match peel(written) {
+        Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) => integer.base10_parse().ok(),
+        _ => None,
     }
 }
 
