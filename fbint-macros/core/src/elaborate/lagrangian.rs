@@ -368,7 +368,7 @@ pub(super) fn find_sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints:
         if is_set {
             *purpose = Purpose::InvariantSet;
             scope.sets.insert(plain(&named.name));
-        } else if let Some(word) = &named.assume {
+        } else if let Some(word) = named.mark.as_ref().filter(|word| *word == ASSUME) {
             scope.errors.push(word.span(), format_args!("`{}` {KEPT}\nhelp: remove `{ASSUME}`", named.name));
         }
     }

@@ -6,7 +6,7 @@
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
 
-use crate::syntax::written::written;
+use crate::syntax::written::{is_sign, written};
 
 /// The columns of a line, as the pretty printer has them.
 const MARGIN: usize = 89;
@@ -78,7 +78,7 @@ fn length_of_let(tokens: &[TokenTree]) -> Option<usize> {
     if word != "let" || equals.as_char() != '=' || equals.spacing() == Spacing::Joint {
         return None;
     }
-    let end = tokens.iter().position(|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ';'))?;
+    let end = tokens.iter().position(|token| is_sign(token, ';'))?;
     tokens[..end].iter().all(is_plain).then_some(end + 1)
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Each habit is one mistake at its own token, and the message has what to write instead.
 
-use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenTree};
 
 use super::AttributeKey;
 use super::attribute::after_equals;
 use super::plain;
-use super::written::written_or;
+use super::written::{is_sign, stream, written_or};
 
 /// A place, and what is wrong there.
 type Mistake = (Span, String);
@@ -150,7 +150,7 @@ impl<'t> Token<'t> {
                 return Some((unit.span(), format!("numbers have no units\nhelp: drop what begins with `{unit}`")));
             }
             (Some(TokenTree::Ident(word)), _)
-                if word == "lambda" && self.tokens.iter().any(|token| is_punct(Some(token), ':')) =>
+                if word == "lambda" && self.tokens.iter().any(|token| is_sign(token, ':')) =>
             {
                 return Some((
                     word.span(),
@@ -177,12 +177,12 @@ impl<'t> Token<'t> {
             let is = |unit: &&str| matches!(token, Some(TokenTree::Ident(word)) if word == *unit);
             SHORT_UNITS.iter().chain(&UNITS).any(is)
         };
-        is_unit(self.tokens.get(self.at)) && is_punct(self.after(), '/') && is_unit(self.tokens.get(self.at + 2))
+        is_unit(self.tokens.get(self.at)) && is_sign(self.after(), '/') && is_unit(self.tokens.get(self.at + 2))
     }
 
     fn group(self, group: &Group) -> Option<Mistake> {
         let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-        let is_macro = is_punct(self.before(), '!');
+        let is_macro = is_sign(self.before(), '!');
         let place = match group.delimiter() {
             Delimiter::None => self.place,
             _ if is_macro => Place::List,
@@ -231,14 +231,14 @@ impl<'t> Token<'t> {
             Some(TokenTree::Ident(_)) => None,
             Some(_) => self.side_by_side(),
             // Those of `sum::<f64>()` are arguments.
-            None if is_punct(self.before(), '>') => None,
+            None if is_sign(self.before(), '>') => None,
             None => inner.is_empty().then(|| (group.span(), "nothing stands between these parentheses".to_owned())),
         }
     }
 
     fn punct(self, punct: &Punct) -> Option<String> {
         let character = punct.as_char();
-        let is_joined_to = |next| punct.spacing() == Spacing::Joint && is_punct(self.after(), next);
+        let is_joined_to = |next| punct.spacing() == Spacing::Joint && is_sign(self.after(), next);
         match character {
             '?' => Some(SWITCH.to_owned()),
             '@' => {
@@ -302,7 +302,7 @@ impl<'t> Token<'t> {
                 }
                 _ => None,
             },
-            Some(TokenTree::Literal(digits)) if !self.follows_operand() && !is_punct(self.before(), '.') => {
+            Some(TokenTree::Literal(digits)) if !self.follows_operand() && !is_sign(self.before(), '.') => {
                 Some(format!("a number begins with a digit\nhelp: write `0.{digits}`"))
             }
             _ => None,
@@ -311,7 +311,7 @@ impl<'t> Token<'t> {
 
     /// Returns `true` for the first bar of `|x|`, if it does not begin a closure.
     fn is_norm(self) -> bool {
-        let closes = |token: &&TokenTree| is_punct(Some(token), '|');
+        let closes = |token: &&TokenTree| is_sign(*token, '|');
         let rest = &self.tokens[self.at + 1..];
         let Some(width) = rest.iter().position(|token| closes(&token)) else { return false };
         let has_body =
@@ -322,7 +322,7 @@ impl<'t> Token<'t> {
 
     /// Returns `true` if no operand comes after this operator.
     fn ends(self) -> bool {
-        self.after().is_none() || is_punct(self.after(), ',') || is_punct(self.after(), ';')
+        self.after().is_none() || is_sign(self.after(), ',') || is_sign(self.after(), ';')
     }
 
     /// The power of the operands to the left and, after `width` tokens, to the right.
@@ -380,7 +380,7 @@ impl<'t> Token<'t> {
         let start = (self.at + offset).min(self.tokens.len());
         let rest = &self.tokens[start..];
         let mut end = usize::from(rest.first().is_some_and(|token| !matches!(token, TokenTree::Punct(_))));
-        if end == 0 && is_punct(rest.first(), '-') && rest.len() > 1 {
+        if end == 0 && is_sign(rest.first(), '-') && rest.len() > 1 {
             end = 2;
         }
         while end > 0 && end < rest.len() {
@@ -389,7 +389,7 @@ impl<'t> Token<'t> {
                     matches!(punct.as_char(), '.' | '!')
                         && matches!(rest.get(end + 1), Some(TokenTree::Ident(_) | TokenTree::Group(_)))
                 }
-                TokenTree::Ident(_) => is_punct(Some(&rest[end - 1]), '.'),
+                TokenTree::Ident(_) => is_sign(&rest[end - 1], '.'),
                 TokenTree::Group(_) => true,
                 TokenTree::Literal(_) => false,
             };
@@ -407,10 +407,6 @@ fn operand(tokens: &[TokenTree], instead: &str) -> String {
         return instead.to_owned();
     }
     written_or(stream(tokens), instead)
-}
-
-fn stream(tokens: &[TokenTree]) -> TokenStream {
-    tokens.iter().cloned().collect()
 }
 
 /// The operator for a word that joins conditions in other languages.
@@ -438,23 +434,19 @@ fn without_bang(word: &Ident, group: &Group) -> Mistake {
     (word.span(), format!("write `{word}![{entries}]`: it is a macro, with `!`"))
 }
 
-fn is_punct(token: Option<&TokenTree>, character: char) -> bool {
-    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
-}
-
 /// Returns `true` for a colon that is not part of `::`.
 fn is_lone_colon(tokens: &[TokenTree], at: usize) -> bool {
     let neighbours = [at.checked_sub(1).and_then(|before| tokens.get(before)), tokens.get(at + 1)];
-    is_punct(tokens.get(at), ':') && !neighbours.into_iter().any(|token| is_punct(token, ':'))
+    is_sign(tokens.get(at), ':') && !neighbours.into_iter().any(|token| is_sign(token, ':'))
 }
 
 fn holds(tokens: &[TokenTree], character: char) -> bool {
-    tokens.iter().any(|token| is_punct(Some(token), character))
+    tokens.iter().any(|token| is_sign(token, character))
 }
 
 /// The remedy for a list in brackets.
 fn list(inner: &[TokenTree]) -> String {
-    let rows = inner.split(|token| is_punct(Some(token), ','));
+    let rows = inner.split(|token| is_sign(token, ','));
     let row = |row: &[TokenTree]| match row {
         [TokenTree::Group(row)] if row.delimiter() == Delimiter::Bracket => Some(written_or(row.stream(), "..")),
         _ => None,

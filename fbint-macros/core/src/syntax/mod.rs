@@ -14,6 +14,7 @@ mod item;
 mod key;
 pub(crate) mod limits;
 mod lists;
+mod misnamed;
 mod system;
 pub(crate) mod written;
 
@@ -185,10 +186,8 @@ pub enum Shape {
 pub struct NamedExpression {
     /// Its name.
     pub name: Ident,
-    /// The word `assume` before the name.
-    pub assume: Option<Ident>,
-    /// The word `redundant` before the name.
-    pub redundant: Option<Ident>,
+    /// The word `assume` or `redundant` before the name.
+    pub mark: Option<Ident>,
     /// The index that makes it a family.
     pub family: Option<Family>,
     /// The expression.
@@ -196,6 +195,11 @@ pub struct NamedExpression {
 }
 
 impl NamedExpression {
+    /// Returns `true` if this word stands before the name.
+    pub(crate) fn is_marked(&self, word: &str) -> bool {
+        self.mark.as_ref().is_some_and(|mark| mark == word)
+    }
+
     /// Returns `true` for the definition of the name itself: `invariant(l)`, or `invariant(l = l)`.
     pub fn is_definition(&self) -> bool {
         self.is_alone(&self.name)
@@ -299,8 +303,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     }
     system::values(&mut declaration, errors);
     check::search(&declaration, errors);
-    check::assumptions(&declaration, errors);
-    check::redundancies(&declaration, errors);
+    check::marks(&declaration, errors);
     let clashing = check::names(&declaration, errors);
     check::size(&mut declaration, errors);
     declaration.broken.extend(clashing);
