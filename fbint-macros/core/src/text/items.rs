@@ -115,7 +115,6 @@ fn macro_input(mut item: ItemStruct, errors: &Errors) -> Option<MacroInput> {
     };
     let declaration = item.attrs.remove(index);
     item.attrs.iter().for_each(|other| check(other, errors));
-    item.attrs.retain(|other| !is_named(other, ATTRIBUTE));
     let place = declaration.path().segments.last()?.ident.span();
     let attribute = match declaration.meta {
         Meta::List(list) => list.tokens,
@@ -126,9 +125,7 @@ fn macro_input(mut item: ItemStruct, errors: &Errors) -> Option<MacroInput> {
 
 /// Reports an attribute that a model cannot have.
 fn check(attribute: &Attribute, errors: &Errors) {
-    if is_named(attribute, ATTRIBUTE) {
-        errors.push_spanned(attribute.path(), "a struct is one model\nhelp: remove this attribute, or the other");
-    } else if is_named(attribute, "cfg") || is_named(attribute, "cfg_attr") {
+    if is_named(attribute, "cfg") || is_named(attribute, "cfg_attr") {
         let message = "a text is not compiled for any configuration\nhelp: remove this attribute";
         errors.push_spanned(attribute.path(), message);
     }
