@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 
 use super::identities::holds_on;
-use super::point::{Constraint, Set};
 use super::rates::sets_around;
 use super::rotation::Rotation;
+use super::set::{Constraint, Set};
 use super::states::{Values, VanishingFunction, common_zeros, evaluate};
 use crate::derivation::{SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};

@@ -15,9 +15,9 @@
 use std::cell::LazyCell;
 
 use super::identities::vanishes_identically;
-use super::point::Set;
 use super::rates::{sets_around_constraints, vanish_everywhere, vanishes_on_any};
 use super::search::{Found, refute};
+use super::set::Set;
 use super::states::{State, TRIED, common_zeros, constraints, general};
 use super::velocity::Velocity;
 use crate::derivation::table::Table;

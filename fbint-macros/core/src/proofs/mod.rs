@@ -29,6 +29,7 @@ mod rates;
 mod regularity;
 mod rotation;
 mod search;
+mod set;
 mod soundness;
 mod states;
 mod trials;

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::identities::holds_on;
-use super::point::{Constraint, ModularPoint, Set};
+use super::point::ModularPoint;
 use super::rotation::Rotation;
+use super::set::{Constraint, Set};
 use crate::derivation::{Derivation, Field, LinearSystem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::identities::vanishes_identically;
-use super::point::{Constraint, ModularPoint, Signs};
+use super::point::{ModularPoint, Signs};
+use super::set::Constraint;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::determinant::determinant;
 
