@@ -55,7 +55,7 @@ impl ShapedExpression {
         Self::new(Shape::Matrix { rows, columns }, entries.collect())
     }
 
-    /// The vector of these, unless one of them is no scalar.
+    /// The vector of these scalars; `None` if one of them has another shape.
     pub(super) fn vector(all: &[Self]) -> Option<Self> {
         let scalars: Option<Vec<Expression>> = all.iter().map(|value| value.as_scalar().cloned()).collect();
         Some(Self::new(Shape::Vector(all.len()), scalars?))

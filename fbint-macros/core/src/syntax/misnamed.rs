@@ -1,4 +1,4 @@
-//! What is written where a named expression should be, and how it is declared.
+//! Mistaken forms of named expressions, and how these are declared.
 
 use proc_macro2::{Delimiter, Punct, Spacing, Span, TokenTree};
 use syn::Ident;
