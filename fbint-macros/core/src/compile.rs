@@ -21,7 +21,7 @@ use self::messages::Messages;
 pub(crate) use self::messages::panicked;
 use self::origin::{Provenance, bring_up_to_date, further, origin};
 use crate::derivation::{Derivation, Doubt, Findings, Prepared, VelocityConstraints};
-use crate::elaborate::{self, Elaborated, StartValues};
+use crate::elaborate::{self, Elaborated};
 use crate::emit::{self, CompiledModel};
 use crate::expression::Expression;
 use crate::expression::work::begin;
@@ -123,21 +123,19 @@ pub fn understood(
     environment: &BuildEnvironment,
 ) -> Option<(Elaborated, Vec<Doubt>)> {
     let mut model = elaborate::elaborate(declaration, errors)?;
-    let defaults = model.start_values.defaults.as_deref().unwrap_or_default();
-    let (mistakes, doubts) = soundness::judge(&mut model.problem, defaults);
+    let (mistakes, doubts) = soundness::judge(&mut model.problem, model.start_values.known_parameters());
     Messages { declaration, model: &model, environment }.unsound(&mistakes, errors);
     errors.is_empty().then_some((model, doubts))
 }
 
 /// Refuses functions that are certainly undefined, and returns doubts about others.
 fn undefined(messages: Messages<'_>, errors: Errors) -> syn::Result<Vec<Doubt>> {
-    let Elaborated { problem, start_values: StartValues { defaults, start }, .. } = messages.model;
+    let Elaborated { problem, start_values, .. } = messages.model;
     let doubts = messages.undefined(soundness::undefined(problem), &errors);
     messages.roots(&soundness::roots(problem), &errors);
-    let defaults = defaults.as_deref().unwrap_or_default();
+    let undefined = |start| soundness::undefined_at_start(problem, start_values.known_parameters(), start);
     if errors.is_empty()
-        && let Some((quantity, part)) =
-            start.as_ref().and_then(|start| soundness::undefined_at_start(problem, defaults, start))
+        && let Some((quantity, part)) = start_values.start.as_deref().and_then(undefined)
     {
         messages.undefined_at_start(quantity, &part, &errors);
     }
@@ -147,9 +145,9 @@ fn undefined(messages: Messages<'_>, errors: Errors) -> syn::Result<Vec<Doubt>> 
 
 /// Refuses a start that violates a constraint, where the numbers of both are known: by the defaults of the parameters, if at all.
 fn starts_on_constraints(messages: Messages<'_>, derivation: &Derivation) -> syn::Result<()> {
-    let StartValues { defaults, start } = &messages.model.start_values;
-    let violated = |start| soundness::violated_at_start(derivation, defaults.as_deref().unwrap_or_default(), start);
-    match start.as_deref().and_then(violated) {
+    let values = &messages.model.start_values;
+    let violated = |start| soundness::violated_at_start(derivation, values.known_parameters(), start);
+    match values.start.as_deref().and_then(violated) {
         Some((constraint, value)) => Err(messages.violated(derivation, constraint, value)),
         None => Ok(()),
     }
@@ -157,9 +155,8 @@ fn starts_on_constraints(messages: Messages<'_>, derivation: &Derivation) -> syn
 
 /// Angles that start beyond a full turn, as those in degrees do.
 fn starts_beyond_a_turn(Elaborated { problem, start_values, .. }: &Elaborated) -> impl Iterator<Item = Doubt> + use<> {
-    let StartValues { defaults, start } = start_values;
-    let beyond = |start| soundness::beyond_a_turn(problem, defaults.as_deref().unwrap_or_default(), start);
-    start.as_deref().map(beyond).unwrap_or_default().into_iter().map(Doubt::BeyondATurn)
+    let beyond = |start| soundness::beyond_a_turn(problem, start_values.known_parameters(), start);
+    start_values.start.as_deref().map(beyond).unwrap_or_default().into_iter().map(Doubt::BeyondATurn)
 }
 
 /// Everything that is found out about a derivation, by algebra and in numbers.

@@ -11,11 +11,10 @@ use crate::expression::Symbol;
 use crate::numbers::derivative::{Differentiated, add, dot, entry, gradient};
 use crate::numbers::number::Number;
 use crate::numbers::precise::Real;
-use crate::proofs::{State, VanishingFunction, common_zero, general, solve};
+use crate::proofs::{State, VanishingFunction, common_zeros, solve};
 
-/// States on the constraint set in which brackets are compared, and starts that are tried for them.
+/// States on the constraint set in which brackets are compared.
 const STATES: usize = 2;
-const TRIED: usize = 40;
 
 /// Returns `true` if the brackets of directions are what they are said to be in a few states in which all constraints of coordinates hold.
 pub(super) fn closes_on_constraints(problem: &Problem) -> bool {
@@ -27,13 +26,12 @@ pub(super) fn closes_on_constraints(problem: &Problem) -> bool {
     let Some(functions) = constraints.map(with_gradient).collect::<Option<Vec<_>>>() else { return false };
     let functions: Vec<VanishingFunction<'_>> =
         functions.iter().map(|(value, gradient)| VanishingFunction { value, gradient }).collect();
-    let states = general(&problem.symbols).take(TRIED).filter_map(|start| common_zero(&functions, start));
     let misfit = |state: State| {
         let value = |symbol: Symbol| state.evaluate(&symbol.into()).unwrap_or_else(Real::undefined);
         let declared = DeclaredAtPoint::at(problem, value)?;
         Some(declared.frame.as_ref()?.misfit(&declared))
     };
-    let misfits: Vec<_> = states.filter_map(misfit).take(STATES).collect();
+    let misfits: Vec<_> = common_zeros(&problem.symbols, &functions).filter_map(misfit).take(STATES).collect();
     !functions.is_empty() && !misfits.is_empty() && misfits.iter().all(Option::is_none)
 }
 

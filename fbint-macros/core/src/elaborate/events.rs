@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use syn::{BinOp, Expr, ExprLit, Lit};
+use syn::{BinOp, Expr};
 
 use super::quantities::{each_member, suffix};
 use super::scope::{Reported, Scope, every};
@@ -13,7 +13,7 @@ use crate::expression::{Expression, Symbol};
 use crate::syntax::written::difference;
 use crate::syntax::{
     Crossing, EventDeclaration, NamedExpression, Shape, ShapeArgument, ShapeDeclaration, ShapeKind, Variable,
-    did_you_mean, peel, plain,
+    did_you_mean, integer, peel, plain,
 };
 
 /// The events and the drawing of a model.
@@ -173,10 +173,7 @@ fn add(list: &mut Vec<Expression>, expressions: impl IntoIterator<Item = Express
 /// A number that follows from the state, the time, the inputs and the parameters.
 fn number(scope: &mut Scope, written: &Expr, what: &str) -> Reported<Expression> {
     let value = scope.evaluate(written)?;
-    match value.as_scalar() {
-        Some(number) => scope.settled(number),
-        None => scope.fail(written, format!("{what} is a number, and this is {}", value.shape())),
-    }
+    scope.settled(&scope.only(written, &value, format_args!("{what} is a number"), "")?)
 }
 
 /// Refuses inputs, which are known only while a run is made.
@@ -217,11 +214,7 @@ fn conditions(scope: &mut Scope, written: &Expr) -> Reported<Vec<Expression>> {
 
 /// The number of an occurrence, from 1.
 fn occurrence(scope: &Scope, written: &Expr) -> Reported<u64> {
-    let number = match peel(written) {
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
-        _ => None,
-    };
-    match number.filter(|number| *number >= 1) {
+    match integer(written).filter(|number| *number >= 1) {
         Some(number) => Ok(number),
         None => scope.fail(written, "`count` is the number of the occurrence that ends the run, from 1".to_owned()),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use num_rational::BigRational;
 use num_traits::Zero;
-use syn::{Expr, ExprLit, Lit};
+use syn::Expr;
 
 use super::lagrangian::lagrangian;
 use super::quantities::each_member;
@@ -15,7 +15,7 @@ use crate::expression::parts::Results;
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::factored::collected;
 use crate::numbers::derivative;
-use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, peel};
+use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, integer};
 
 /// The most samples by which laws are delayed.
 const MOST_SAMPLES: usize = 10_000;
@@ -132,11 +132,7 @@ pub(super) fn sampling(scope: &mut Scope) -> Reported<Option<Sampling>> {
 
 /// A number of samples.
 fn whole(scope: &Scope, written: &Expr) -> Reported<usize> {
-    let number = match peel(written) {
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
-        _ => None,
-    };
-    match number.filter(|number| *number <= MOST_SAMPLES) {
+    match integer(written).filter(|number| *number <= MOST_SAMPLES) {
         Some(number) => Ok(number),
         None => scope.fail(written, format!("`delay` is a whole number of samples, {MOST_SAMPLES} at most")),
     }
@@ -158,15 +154,10 @@ fn law(scope: &mut Scope, named: &NamedExpression) -> Reported<Vec<(Symbol, Expr
     })?;
     let value = match named.family {
         None => all.remove(0),
-        Some(_) => {
-            let numbers: Option<Vec<Expression>> = all.iter().map(|value| value.as_scalar().cloned()).collect();
-            match numbers {
-                Some(numbers) => ShapedExpression::new(Shape::Vector(numbers.len()), numbers),
-                None => {
-                    return scope.fail(&named.value, format!("the law of an entry of `{}` is a number", named.name));
-                }
-            }
-        }
+        Some(_) => match ShapedExpression::vector(&all) {
+            Some(vector) => vector,
+            None => return scope.fail(&named.value, format!("the law of an entry of `{}` is a number", named.name)),
+        },
     };
     let entries = scope.given("the law of", scope.declaration.inputs.iter(), named, value)?;
     every(entries.into_iter().map(|(input, entry)| Ok((input, scope.settled(&entry)?))))

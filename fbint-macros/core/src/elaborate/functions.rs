@@ -248,10 +248,7 @@ impl Scope<'_> {
             Constructor::Matrix => ("matrix", "; blocks are put together by `stack![..; ..]`"),
             Constructor::Vector => ("vector", ""),
         };
-        if value.as_scalar().is_none() {
-            let message = format!("an entry of `{name}!` is a scalar, and this is {}{remedy}", value.shape());
-            return self.fail(written, message);
-        }
+        self.only(written, &value, format_args!("an entry of `{name}!` is a scalar"), remedy)?;
         Ok(Submatrix { written, value: Some(value) })
     }
 

@@ -8,7 +8,7 @@ use super::quantities::{Purpose, Quantity, ScalarQuantity, flatten, scalars};
 use super::scope::{Reported, Scope};
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, Dynamics, EntryOf, IntegralId, Kind};
-use crate::syntax::{Declaration, NamedExpression};
+use crate::syntax::{Declaration, NamedExpression, REDUNDANT};
 
 /// All integrals in their order, with the places where they are declared.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(super) struct IntegralList {
 pub(super) fn conserved<'d>(scope: &mut Scope<'d>, dynamics: &Reported<Dynamics>) -> Vec<Quantity<'d>> {
     let declaration = scope.declaration;
     let purpose = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
-    let of = |named: &NamedExpression| if named.redundant.is_some() { Purpose::Redundant } else { purpose };
+    let of = |named: &NamedExpression| if named.is_marked(REDUNDANT) { Purpose::Redundant } else { purpose };
     let constraints = declaration.constraints.iter();
     let mut all: Vec<Quantity> = constraints.flat_map(|named| flatten(scope, [named], of(named))).collect();
     if let Ok(Dynamics::Lagrangian(lagrangian)) = dynamics {

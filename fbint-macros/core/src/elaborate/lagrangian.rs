@@ -89,10 +89,8 @@ impl Scope<'_> {
             let message = "the function comes first, and then what it is differentiated by";
             return self.fail(function, format!("{message}\nhelp: write `gradient({second}, {first})`"));
         }
-        let Some(scalar) = value.as_scalar() else {
-            let message = "`gradient` takes a scalar, and this is";
-            return self.fail(function, format!("{message} {}\nhelp: take its entries one by one", value.shape()));
-        };
+        let remedy = "\nhelp: take its entries one by one";
+        let scalar = self.only(function, &value, "`gradient` takes a scalar", remedy)?;
         let stands_in = |symbol: &Symbol| match self.role(*symbol) {
             Some(Role::Rate { .. } | Role::Conjugate { .. }) => Some(self.whole(*symbol)),
             Some(_) => None,
@@ -116,7 +114,7 @@ impl Scope<'_> {
                 ),
             );
         };
-        let Some(slopes) = derivative::gradient(scalar, |symbol| variables.contains(&symbol)) else {
+        let Some(slopes) = derivative::gradient(&scalar, |symbol| variables.contains(&symbol)) else {
             return self.fail(function, format!("this {NO_DERIVATIVE}"));
         };
         let slope = |symbol: &Symbol| slopes.get(symbol).cloned().unwrap_or_else(Expression::zero);
@@ -370,7 +368,7 @@ pub(super) fn find_sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints:
         if is_set {
             *purpose = Purpose::InvariantSet;
             scope.sets.insert(plain(&named.name));
-        } else if let Some(word) = &named.assume {
+        } else if let Some(word) = named.mark.as_ref().filter(|word| *word == ASSUME) {
             scope.errors.push(word.span(), format_args!("`{}` {KEPT}\nhelp: remove `{ASSUME}`", named.name));
         }
     }

@@ -175,12 +175,8 @@ impl Scope<'_> {
     /// Between the first argument and the second one.
     fn clamp(&mut self, call: &ExprMethodCall) -> Value {
         let ((value, least), most) = (self.scalars(call)?, self.evaluate(&call.args[1])?);
-        match most.as_scalar() {
-            Some(most) => Ok(switch::smaller(switch::larger(value, least), most.clone()).into()),
-            None => {
-                self.fail(&call.args[1], format!("the bounds of `clamp` are scalars, and this is {}", most.shape()))
-            }
-        }
+        let most = self.only(&call.args[1], &most, "the bounds of `clamp` are scalars", "")?;
+        Ok(switch::smaller(switch::larger(value, least), most).into())
     }
 
     fn column(&mut self, call: &ExprMethodCall) -> Value {
@@ -284,13 +280,8 @@ impl Scope<'_> {
     fn scalars(&mut self, call: &ExprMethodCall) -> Reported<(Expression, Expression)> {
         let (receiver, argument) = (self.scalar(call), self.evaluate(&call.args[0]));
         let (receiver, argument) = (receiver?, argument?);
-        match argument.as_scalar() {
-            Some(scalar) => Ok((receiver, scalar.clone())),
-            None => {
-                let message = format!("the argument of `{}` is a scalar, and this is", plain(&call.method));
-                self.fail(&call.args[0], format!("{message} {}", argument.shape()))
-            }
-        }
+        let expected = format!("the argument of `{}` is a scalar", plain(&call.method));
+        Ok((receiver, self.only(&call.args[0], &argument, expected, "")?))
     }
 
     /// The receiver and the argument.

@@ -21,7 +21,7 @@ use super::value::ShapedExpression;
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, IntegralId, Kind, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Family, NamedExpression, nearest, peel, plain};
+use crate::syntax::{Family, NamedExpression, REDUNDANT, nearest, peel, plain};
 
 /// The multipliers of constraints by name.
 pub(super) fn multipliers<'a>(
@@ -93,7 +93,7 @@ impl<'a> Scope<'a> {
                 format!("`{name}` has no multiplier: the velocities already satisfy it, so that no reaction is needed");
             return self.fail(path, message);
         }
-        let is_named = |named: &&NamedExpression| named.redundant.is_some() && plain(&named.name) == name;
+        let is_named = |named: &&NamedExpression| named.is_marked(REDUNDANT) && plain(&named.name) == name;
         if self.declaration.constraints.iter().any(|named| is_named(&named)) {
             let message = format!(
                 "`{name}` has no multiplier: as it is `redundant`, the reactions of the others do what it does"

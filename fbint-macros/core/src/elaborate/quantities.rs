@@ -9,7 +9,7 @@ use super::symbols::EntryIndex;
 use super::value::ShapedExpression;
 use crate::derivation::{EntryOf, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Family, NamedExpression, Shape, plain, words};
+use crate::syntax::{ASSUME, Family, NamedExpression, Shape, plain, words};
 
 /// A named scalar function of the state.
 #[derive(Clone, Debug)]
@@ -246,7 +246,7 @@ fn entries(named: &NamedExpression, value: ShapedExpression, member: Option<i64>
         rate_name: format!("{declared}_rate{suffix}{place}"),
         value,
         weight: 1,
-        assumed: named.assume.is_some(),
+        assumed: named.is_marked(ASSUME),
         along: SparseRow::new(),
         offset: Expression::zero(),
         span: named.name.span(),

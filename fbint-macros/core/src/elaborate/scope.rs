@@ -3,18 +3,23 @@
 //! A definition is evaluated once, when it is first needed, so that the order of definitions does not matter. A mistake in it is
 //! reported there, and its uses are silently left out.
 
-use std::borrow::Cow;
+mod rules;
+mod unknown;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 use proc_macro2::Span;
 use syn::{Expr, Ident};
 
+use self::unknown::NAMED;
+pub(super) use self::unknown::list;
 use super::symbols::{SymbolTable, SymbolicVariable};
 use super::value::ShapedExpression;
 use crate::derivation::{Role, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::diagnostics::{Errors, advised};
-use crate::syntax::{AttributeKey, Declaration, Family, Formalism, NamedExpression, Shape, Variable, nearest, plain};
+use crate::syntax::diagnostics::Errors;
+use crate::syntax::{AttributeKey, Declaration, Family, Formalism, NamedExpression, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -243,52 +248,6 @@ impl<'a> Scope<'a> {
         Some(ShapedExpression::variable(velocity.shape, &reactions))
     }
 
-    /// Reports an expression with an input where its rate would be needed.
-    pub(super) fn refuse_inputs(&self, written: &Expr, value: &ShapedExpression, what: &str) -> Reported<()> {
-        let message = |input: &str| {
-            let message = format!("{what} contains the input `{input}`, whose rate is not known");
-            format!("{message}: inputs act by a `force`, or by `dynamics`")
-        };
-        self.refuse(written, value, |role| role == Role::Input, message)
-    }
-
-    /// Reports an expression with a symbol that must not be in it. The message may contain its name.
-    pub(super) fn refuse(
-        &self,
-        written: &Expr,
-        value: &ShapedExpression,
-        is_refused: impl Fn(Role) -> bool,
-        message: impl Fn(&str) -> String,
-    ) -> Reported<()> {
-        match value.symbols().find(|symbol| self.role(*symbol).is_some_and(&is_refused)) {
-            Some(symbol) => self.fail(written, message(&self.symbols[symbol].name)),
-            None => Ok(()),
-        }
-    }
-
-    /// A Hamiltonian or a Lagrangian, a scalar without what follows from it.
-    pub(super) fn energy(
-        &mut self,
-        written: &Expr,
-        what: &str,
-        follows: fn(Role) -> bool,
-        function: &str,
-    ) -> Reported<Expression> {
-        let value = self.evaluate(written)?;
-        let message = |_: &str| format!("{what} cannot contain `{function}(..)`, which follows from it");
-        self.refuse(written, &value, follows, message)?;
-        self.refuse_inputs(written, &value, what)?;
-        self.refuse_switches(written, &value, what)?;
-        match value.as_scalar() {
-            Some(energy) => Ok(energy.clone()),
-            None => {
-                let is_single = value.entries().len() == 1;
-                let remedy = if is_single { ": a product of vectors is written `a.dot(&b)`" } else { "" };
-                self.fail(written, format!("{what} is a scalar, and this is {}{remedy}", value.shape()))
-            }
-        }
-    }
-
     /// Runs `body` while `index` has `value`.
     pub(super) fn with_index<T>(&mut self, index: &Ident, value: i64, body: impl FnOnce(&mut Self) -> T) -> T {
         self.indices.push((plain(index), value));
@@ -366,9 +325,8 @@ impl<'a> Scope<'a> {
         let define: &'a NamedExpression = &self.declaration.defines[index];
         let Some(family) = &define.family else { return self.definition(index, 0) };
         let all = (0..members(define)).map(|member| self.definition(index, member)).collect::<Reported<Vec<_>>>()?;
-        let numbers: Option<Vec<Expression>> = all.iter().map(|value| value.as_scalar().cloned()).collect();
-        match numbers.filter(|_| family.range.start == 0) {
-            Some(numbers) => Ok(ShapedExpression::new(Shape::Vector(numbers.len()), numbers)),
+        match ShapedExpression::vector(&all).filter(|_| family.range.start == 0) {
+            Some(vector) => Ok(vector),
             None => {
                 let message = format!("`{name}` is a family\nhelp: use one of it, as `{name}[{}]`", family.range.start);
                 self.fail_at(name.span(), message)
@@ -438,162 +396,20 @@ impl<'a> Scope<'a> {
         value
     }
 
-    /// Returns `true` if the name has a value, or would have one but for a mistake.
-    pub(super) fn has_value(&self, name: &Ident) -> bool {
-        let name = plain(name);
-        let is_valueless = |meaning: &Meaning| matches!(meaning, Meaning::Valueless(_));
-        self.indices.iter().any(|(index, _)| *index == name)
-            || self.names.get(&name).is_some_and(|meaning| !is_valueless(meaning))
-    }
-
-    /// The name at the beginning of `np.linalg`, if nothing has it.
-    pub(super) fn unknown_root(&self, expression: &Expr) -> Option<String> {
-        match expression {
-            Expr::Field(field) => self.unknown_root(&field.base),
-            Expr::Path(path) => {
-                let name = path.path.get_ident().filter(|name| *name != "self" && *name != "PI")?;
-                (!self.has_value(name) && !self.is_obscure(&plain(name))).then(|| plain(name))
-            }
-            _ => None,
-        }
-    }
-
-    /// Reports a name that nothing has, once.
-    fn unknown<T>(&mut self, name: &Ident) -> Reported<T> {
-        let key = plain(name);
-        if self.declaration.hidden_names || !self.unknown.insert(key.clone()) {
-            return Err(Poison);
-        }
-        let indices = self.indices.iter().map(|(index, _)| index.as_str());
-        let values = self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Valueless(_)));
-        let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
-        let near = nearest(&key, known.iter().copied().chain(indices).chain(["PI"])).map(str::to_owned);
-        let message = match (foreign_name(&key).or_else(|| self.as_rate(&key)), near) {
-            (Some(advice), _) => advised(format_args!("unknown name `{name}`"), advice),
-            (None, Some(near)) => {
-                self.used.insert(near.clone());
-                format!("unknown name `{name}`\nhelp: did you mean `{near}`?")
-            }
-            (None, None) if !key.chars().any(char::is_lowercase) && key.chars().any(char::is_uppercase) => format!(
-                "unknown name `{name}`: the macro cannot see constants of the crate\nhelp: make it a field of the struct, or write its number, \
-                 for instance in `define(..)`"
-            ),
-            (None, None) => {
-                let names = list(&known);
-                format!(
-                    "unknown name `{name}`: a parameter is declared as the field `{name}: f64`; the names here are {names}"
-                )
-            }
-        };
-        self.fail_at(name.span(), message)
-    }
-
-    /// The advice for the name of a rate, as `q_dot` or `dq`.
-    fn as_rate(&self, name: &str) -> Option<Cow<'static, str>> {
-        let Declaration { coordinates, velocities, kinematics, .. } = self.declaration;
-        let ends = ["_dot", "dot", "_d"].into_iter().filter_map(|end| name.strip_suffix(end));
-        let starts = ["d_", "dot_", "d"].into_iter().filter_map(|start| name.strip_prefix(start));
-        let stems: Vec<&str> = ends.chain(starts).collect();
-        let place = coordinates.iter().position(|coordinate| stems.contains(&&plain(&coordinate.name)[..]))?;
-        let coordinate = plain(&coordinates[place].name);
-        let velocity = velocities.get(place).filter(|_| kinematics.is_empty());
-        let rate = velocity.map_or_else(|| format!("rate({coordinate})"), |velocity| plain(&velocity.name));
-        Some(Cow::from(format!("the rate of `{coordinate}` is `{rate}`")))
-    }
-
     /// Records a mistake.
-    pub(super) fn fail_at<T>(&self, span: Span, message: impl std::fmt::Display) -> Reported<T> {
+    pub(super) fn fail_at<T>(&self, span: Span, message: impl Display) -> Reported<T> {
         self.errors.push(span, message);
         Err(Poison)
     }
 
     /// Records a mistake at all of `tokens`.
-    pub(super) fn fail<T>(&self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) -> Reported<T> {
+    pub(super) fn fail<T>(&self, tokens: impl quote::ToTokens, message: impl Display) -> Reported<T> {
         self.errors.push_spanned(tokens, message);
         Err(Poison)
     }
-
-    /// The entries of variables, in their order, from what is given of each of them by its name. Every mistaken value is reported.
-    pub(super) fn all_given<'v>(
-        &mut self,
-        what: &str,
-        variables: impl Iterator<Item = &'v Variable> + Clone,
-        given: &[NamedExpression],
-        check: impl Fn(&mut Self, &NamedExpression, &ShapedExpression) -> Reported<()>,
-    ) -> Reported<Vec<(Symbol, Expression)>> {
-        let mut entries = |named: &NamedExpression| {
-            let value = self.evaluate(&named.value)?;
-            check(self, named, &value)?;
-            self.given(what, variables.clone(), named, value)
-        };
-        let all = every(given.iter().map(&mut entries))?;
-        let mut values: BTreeMap<Symbol, Expression> = all.into_iter().flatten().collect();
-        let order = self.unknowns.entries(variables).into_iter();
-        // What is missing was reported by `syntax`.
-        order.map(|symbol| Ok((symbol, values.remove(&symbol).ok_or(Poison)?))).collect()
-    }
-
-    /// The entries of the variable whose value an entry gives by its name. Fails if it does not have this shape, or if none of these
-    /// variables has this name, which `syntax` has reported. `what` names the value.
-    pub(super) fn given<'v>(
-        &self,
-        what: &str,
-        mut variables: impl Iterator<Item = &'v Variable>,
-        given: &NamedExpression,
-        value: ShapedExpression,
-    ) -> Reported<Vec<(Symbol, Expression)>> {
-        let name = plain(&given.name);
-        let is_meant = variables.any(|variable| plain(&variable.name) == name);
-        let variable = self.unknowns.variables.get(&name).filter(|_| is_meant).ok_or(Poison)?;
-        let (shape, expected) = (value.shape(), ShapedExpression::shape_of(variable.shape));
-        if shape != expected {
-            let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
-            let remedy = match (shape, expected) {
-                (Shape::Vector(count), Shape::Scalar)
-                    if self.declaration.inputs.iter().any(|input| input.name == given.name) =>
-                {
-                    format!("\nhelp: write `{name}: [{count}] = ..`")
-                }
-                _ => String::new(),
-            };
-            return self.fail(&given.value, format!("{message}: they must have the same shape{remedy}"));
-        }
-        Ok(variable.symbols.iter().copied().zip(value.into_entries()).collect())
-    }
 }
-
-/// The remedy for an expression without a name.
-const NAMED: &str = "name its expression with `define` and use that name in both places";
 
 /// The message for the name of a constraint or an integral where a value is needed.
 fn integral(kind: &str) -> String {
     format!("is {kind}, which has no value here\nhelp: {NAMED}")
-}
-
-/// The advice for a name that is often expected to be known.
-fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
-    if let Some((left, right)) = name.split_once('·') {
-        return Some(Cow::from(format!("a product is written `{left} * {right}`")));
-    }
-    match name {
-        "hamiltonian" | "lagrangian" => Some(Cow::from(format!("it is a key\nhelp: {NAMED}"))),
-        "multiplier" => Some(Cow::from("it is a function\nhelp: write `multiplier(constraint)`")),
-        "hat" | "identity" | "zeros" => Some(Cow::from(format!("it is a function\nhelp: write `{name}(..)`"))),
-        "vector" | "matrix" => Some(Cow::from(format!("it is a macro\nhelp: write `{name}![..]`"))),
-        "t" | "time" => Some(Cow::from(format!("to let the model depend on the time, add `time({name})`"))),
-        "deg" | "degree" | "degrees" => {
-            Some(Cow::from("angles are in radians\nhelp: write `90 * PI / 180` for 90 degrees"))
-        }
-        "pi" | "Pi" | "π" | "M_PI" => Some(Cow::from("write `PI`")),
-        "e" => Some(Cow::from("write `x.exp()` for a power of e, or declare the parameter as the field `e: f64`")),
-        "E" | "TAU" => Some(Cow::from("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here")),
-        _ => None,
-    }
-}
-
-/// A list for messages, cut short if it is long.
-pub(super) fn list(names: &[&str]) -> String {
-    const ENOUGH: usize = 12;
-    let shown: Vec<String> = names.iter().take(ENOUGH).map(|name| format!("`{name}`")).collect();
-    if names.len() > ENOUGH { format!("{} and others", shown.join(", ")) } else { shown.join(", ") }
 }

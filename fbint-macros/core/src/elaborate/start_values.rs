@@ -18,6 +18,11 @@ pub struct StartValues {
 }
 
 impl StartValues {
+    /// The numbers of the parameters, as far as they are declared.
+    pub(crate) fn known_parameters(&self) -> &[Expression] {
+        self.defaults.as_deref().unwrap_or_default()
+    }
+
     pub(super) fn of(scope: &mut Scope) -> Reported<Self> {
         let Declaration { defaults, start, parameters, time, work, .. } = scope.declaration;
         let variables: Vec<&Variable> = scope.declaration.starting_variables().collect();

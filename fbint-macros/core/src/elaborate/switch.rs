@@ -110,15 +110,9 @@ impl Scope<'_> {
     /// a > b
     fn comparison(&mut self, a: &Expr, b: &Expr) -> Reported<Condition> {
         let (left, right) = (self.evaluate(a), self.evaluate(b));
-        let (left, right) = (self.compared(a, left?)?, self.compared(b, right?)?);
+        let compared = |written, value| self.only(written, &value, "numbers are compared", "");
+        let (left, right) = (compared(a, left?)?, compared(b, right?)?);
         Ok(Condition::exceeds(&left, &right))
-    }
-
-    fn compared(&self, written: &Expr, value: ShapedExpression) -> Reported<Expression> {
-        match value.as_scalar() {
-            Some(scalar) => Ok(scalar.clone()),
-            None => self.fail(written, format!("numbers are compared, and this is {}", value.shape())),
-        }
     }
 
     /// Refuses what switches where it would be differentiated, unless parameters alone decide.

@@ -55,6 +55,12 @@ impl ShapedExpression {
         Self::new(Shape::Matrix { rows, columns }, entries.collect())
     }
 
+    /// The vector of these scalars; `None` if one of them has another shape.
+    pub(super) fn vector(all: &[Self]) -> Option<Self> {
+        let scalars: Option<Vec<Expression>> = all.iter().map(|value| value.as_scalar().cloned()).collect();
+        Some(Self::new(Shape::Vector(all.len()), scalars?))
+    }
+
     /// The variable of this shape with these entries.
     pub(super) fn variable(shape: Shape, symbols: &[Symbol]) -> Self {
         Self::new(shape, symbols.iter().copied().map(Expression::from).collect())

@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
 use super::body::Writer;
-use super::hamel::{hamel_functions, lagrangian_functions};
+use super::hamel;
 use super::{CompiledModel, GeneratedFunctions, local, numbers};
 use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Derivation, EntryOf, Findings, Group, IntegralId, Kind, Role, groups};
@@ -49,12 +49,11 @@ pub(super) fn generated_system(writer: &Writer<'_>, functions: &GeneratedFunctio
         Some(model) => facts(writer, model, &functions.source(writer)),
         None => quote!(#runtime::SystemFacts::EMPTY),
     };
-    let (hamel_functions, lagrangian_functions) = (hamel_functions(writer), lagrangian_functions(writer));
+    let functions = hamel::constants(writer);
     let numbers = numbers(writer);
     let items = quote! {
         const FACTS: #runtime::SystemFacts = #facts;
-        #hamel_functions
-        #lagrangian_functions
+        #(#functions)*
         #numbers
     };
     writer.implementation(&quote!(#runtime::GeneratedSystem), &items)

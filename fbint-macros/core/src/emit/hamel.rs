@@ -1,7 +1,7 @@
 //! The functions of Lagrangian systems, and of the discrete Hamel integrator, where a system has it.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::body::Writer;
 use super::functions::array;
@@ -19,16 +19,6 @@ use crate::program::Trait;
 pub(super) fn lagrangian(writer: &Writer<'_>) -> Option<TokenStream> {
     let (runtime, velocities) = (writer.runtime, array(writer.signatures.velocities));
     writer.functions(Trait::Lagrangian, &quote!(type Velocities<T: #runtime::Entry> = #velocities;))
-}
-
-/// The functions of a Lagrangian system as a constant, for programs that find out at run time whether a system has them.
-pub(super) fn lagrangian_functions(writer: &Writer<'_>) -> Option<TokenStream> {
-    let runtime = writer.runtime;
-    let functions = quote! {
-        const LAGRANGIAN_FUNCTIONS: ::core::option::Option<#runtime::LagrangianFunctions<Self>> =
-            ::core::option::Option::Some(#runtime::LagrangianFunctions::OF_SYSTEM);
-    };
-    writer.has(Trait::Lagrangian).then_some(functions)
 }
 
 /// The implementation of `HamelSystem`.
@@ -54,12 +44,18 @@ pub(super) fn hamel_functions_of_system(writer: &Writer<'_>) -> Option<TokenStre
     writer.has(Trait::Hamel).then_some(function)
 }
 
-/// These functions as a constant, for programs without a value of the system.
-pub(super) fn hamel_functions(writer: &Writer<'_>) -> Option<TokenStream> {
-    let runtime = writer.runtime;
-    let functions = quote! {
-        const HAMEL_FUNCTIONS: ::core::option::Option<#runtime::HamelFunctions<Self>> =
-            ::core::option::Option::Some(#runtime::HamelFunctions::OF_SYSTEM);
-    };
-    writer.has(Trait::Hamel).then_some(functions)
+/// The functions of both traits as constants, for programs without a value of the system.
+pub(super) fn constants(writer: &Writer<'_>) -> impl Iterator<Item = TokenStream> {
+    let traits = [
+        (Trait::Hamel, "HAMEL_FUNCTIONS", "HamelFunctions"),
+        (Trait::Lagrangian, "LAGRANGIAN_FUNCTIONS", "LagrangianFunctions"),
+    ];
+    traits.into_iter().filter(|(of, ..)| writer.has(*of)).map(|(_, constant, functions)| {
+        let (runtime, constant, functions) =
+            (writer.runtime, format_ident!("{constant}"), format_ident!("{functions}"));
+        quote! {
+            const #constant: ::core::option::Option<#runtime::#functions<Self>> =
+                ::core::option::Option::Some(#runtime::#functions::OF_SYSTEM);
+        }
+    })
 }

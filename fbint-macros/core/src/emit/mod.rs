@@ -8,6 +8,7 @@ mod derivatives;
 mod facts;
 mod functions;
 mod hamel;
+mod source;
 mod start_values;
 mod state;
 mod stub;
@@ -128,10 +129,7 @@ impl GeneratedFunctions {
             impl #runtime::FeedbackSystem for #name { #prepare }
             #prepared #others
         };
-        match syn::parse2(file.clone()) {
-            Ok(file) => format!("{LEFT_OUT}{}", prettyplease::unparse(&file)),
-            Err(_) => file.to_string(),
-        }
+        format!("{LEFT_OUT}{}", source::pretty(file))
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn default(writer: &Writer<'_>) -> Option<TokenStream> {
         return None;
     }
     let content = writer.content(|model| {
-        let defaults = model.elaborated.start_values.defaults.as_deref().unwrap_or_default();
+        let defaults = model.elaborated.start_values.known_parameters();
         let (statements, values) = writer.prepare(model, &of_expressions(defaults, &model.derivation.symbols));
         let fields = by_variable(&writer.declaration.parameters, &values).map(|(parameter, own)| {
             let (name, value) = (&parameter.name, parameter_value(parameter.shape, own));

@@ -3,16 +3,15 @@
 use std::cell::OnceCell;
 
 use super::identities::holds_on;
-use super::point::{Constraint, Set};
 use super::rates::sets_around;
 use super::rotation::Rotation;
-use super::states::{Values, VanishingFunction, common_zero, evaluate, general};
+use super::set::{Constraint, Set};
+use super::states::{Values, VanishingFunction, common_zeros, evaluate};
 use crate::derivation::{SparseRow, Symbols};
 use crate::expression::{Expression, Symbol};
 
-/// The number of states to find, and the most starts to try for them.
+/// The number of states to find.
 const STATES: usize = 4;
-const TRIED: usize = 40;
 
 /// A constraint of coordinates.
 #[derive(Clone)]
@@ -69,11 +68,14 @@ impl<'a> Configurations<'a> {
             let functions = self.constraints.iter();
             let functions: Vec<VanishingFunction<'_>> =
                 functions.map(|it| VanishingFunction { value: it.value, gradient: &it.gradient }).collect();
-            let found = general(self.symbols).take(TRIED).filter_map(|start| common_zero(&functions, start));
             let is_allowed = |values: &Values| {
                 self.set.rotations.iter().all(|rotation| rotation.admits(&|entry| evaluate(entry, values)))
             };
-            found.map(|state| state.doubles()).filter(is_allowed).take(STATES).collect()
+            common_zeros(self.symbols, &functions)
+                .map(|state| state.doubles())
+                .filter(is_allowed)
+                .take(STATES)
+                .collect()
         })
     }
 

@@ -15,10 +15,10 @@
 use std::cell::LazyCell;
 
 use super::identities::vanishes_identically;
-use super::point::Set;
 use super::rates::{sets_around_constraints, vanish_everywhere, vanishes_on_any};
 use super::search::{Found, refute};
-use super::states::{State, consistent, general};
+use super::set::Set;
+use super::states::{State, TRIED, common_zeros, constraints, general};
 use super::velocity::Velocity;
 use crate::derivation::table::Table;
 use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId, Kind, SparseRow};
@@ -29,8 +29,6 @@ use crate::numbers::derivative::entry;
 const STATES: usize = 8;
 /// States in which what holds by construction is tested.
 const STATES_OF_CONSTRUCTION: usize = 2;
-/// Starts that are tried for them.
-const TRIED: usize = 40;
 
 /// An integral that is not shown to be conserved, and is not assumed to be.
 #[derive(Clone, Debug)]
@@ -88,13 +86,14 @@ fn is_gradient_of(derivation: &Derivation, gradient: &SparseRow, integral: Integ
 /// An integral that the form of the system should keep, and that the field changes in some state: a fault of the compiler. In some states
 /// in general position, the field may be `known`.
 pub(crate) fn changed_by_field(derivation: &Derivation, known: Vec<Velocity>) -> Option<IntegralId> {
-    let starts = || general(&derivation.symbols).take(TRIED);
     let field = |states: &mut dyn Iterator<Item = State>| velocities(derivation, states, STATES_OF_CONSTRUCTION);
     let everywhere = LazyCell::new(|| match known.len() {
-        0..STATES_OF_CONSTRUCTION => field(&mut starts().map(|values| State::new(&values))),
+        0..STATES_OF_CONSTRUCTION => {
+            field(&mut general(&derivation.symbols).take(TRIED).map(|values| State::new(&values)))
+        }
         _ => known,
     });
-    let on_constraints = LazyCell::new(|| field(&mut starts().filter_map(|start| consistent(derivation, start))));
+    let on_constraints = LazyCell::new(|| field(&mut common_zeros(&derivation.symbols, &constraints(derivation))));
     derivation.integrals.ids().find(|id| match derivation.integrals.conserved_by_construction(*id) {
         Some(Conservation::Everywhere(_)) => changes(derivation, *id, &everywhere),
         Some(_) => changes(derivation, *id, &on_constraints),

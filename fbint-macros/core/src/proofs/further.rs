@@ -21,7 +21,6 @@ mod kernel;
 mod monomials;
 mod reconstruction;
 mod samples;
-mod tape;
 
 use std::collections::BTreeSet;
 
@@ -29,11 +28,12 @@ use self::kernel::{BLOCK, Combination, combined, last, shortened, sum_of};
 use self::monomials::{FactoredMonomial, atoms, monomials, products};
 use self::reconstruction::DEGREE_IN_PARAMETERS;
 use self::samples::Samples;
-use self::tape::Tape;
 use super::identities::seed_and_scale;
-use super::point::{Set, Step, roots};
-use super::rates::constraint_set;
-use crate::derivation::{Derivation, Further, FurtherIntegral, Searched, SparseRow};
+use super::point::{ModularPoint, roots};
+use super::rates::{bind_solutions, constraint_set};
+use super::set::{Set, Step};
+use crate::derivation::{Derivation, Field, Further, FurtherIntegral, Searched, SparseRow};
+use crate::expression::parts::Identities;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{Differentiated, gradient};
 use crate::numbers::field::{PrimeField, primes};
@@ -111,12 +111,6 @@ struct Basis<'a> {
     monomials: Vec<FactoredMonomial>,
     /// The places of monomials of each weight.
     classes: Vec<Vec<usize>>,
-    /// The functions evaluated at each point.
-    tape: Tape,
-    /// The places of X.
-    rates: Vec<usize>,
-    /// The places of what monomials are made of, with the derivatives by the state.
-    variables: Vec<Differentiated<usize>>,
 }
 
 impl<'a> Basis<'a> {
@@ -130,18 +124,38 @@ impl<'a> Basis<'a> {
         let values: Vec<Expression> = symbols.states().map(Expression::from).chain(atoms.iter().cloned()).collect();
         let gradients = values.iter().map(|value| gradient(value, |symbol| symbols.is_state(symbol)));
         let gradients = gradients.collect::<Option<Vec<SparseRow>>>()?;
-        let (tape, rates, variables) = Tape::of(&derivation.field, &values, &gradients);
-        let monomials = products(variables.len(), degree);
+        let monomials = products(values.len(), degree);
         let classes = grading::classes(derivation, &values, &monomials, is_on_constraints);
-        Some(Self { derivation, atoms, degree, values, gradients, monomials, classes, tape, rates, variables })
+        Some(Self { derivation, atoms, degree, values, gradients, monomials, classes })
     }
 
     /// Operations that the kernel takes, about.
     fn work(&self) -> usize {
         let points = self.classes.iter().map(Vec::len).max().unwrap_or(0);
-        let evaluation = points.saturating_mul(self.tape.work() + self.monomials.len());
+        let systems = self.derivation.field.systems.iter().map(|system| system.unknowns.len().pow(3) / 3);
+        let parts = self.parts();
+        let evaluated = parts.iter().flat_map(Expression::nodes).map(Expression::identity).collect::<Identities>();
+        // A root takes most, for points at which there is none.
+        let of_point = evaluated.len() + 100 * roots(&parts).len() + systems.sum::<usize>() + self.monomials.len();
+        let evaluation = points.saturating_mul(of_point);
         let elimination = |class: &Vec<usize>| class.len().saturating_pow(3) / (3 * BLOCK);
         self.classes.iter().map(elimination).fold(evaluation, usize::saturating_add)
+    }
+
+    /// X at a point, whose parameters and states are known.
+    fn rates(&self, point: &mut ModularPoint) -> Option<Vec<u64>> {
+        let Field { systems, rates } = &self.derivation.field;
+        bind_solutions(point, systems)?;
+        point.evaluate_all(rates.rows())
+    }
+
+    /// The variables of monomials at a point, with their derivatives.
+    fn variables(&self, point: &mut ModularPoint) -> Option<Vec<Differentiated<u64>>> {
+        let variable = |(value, gradient): (&Expression, &SparseRow)| {
+            let gradient = gradient.iter().map(|(state, slope)| Some((*state, point.evaluate(slope)?)));
+            Some(Differentiated { gradient: gradient.collect::<Option<_>>()?, value: point.evaluate(value)? })
+        };
+        self.values.iter().zip(&self.gradients).map(variable).collect()
     }
 
     /// All that has to be defined at a point.
@@ -350,7 +364,7 @@ impl<'a> Space<'a> {
     /// Selects the combinations whose gradients at a point are independent of the known functions' and of earlier combinations' gradients.
     fn pivots(&self, number: u64, known: &[&SparseRow<Expression>], combinations: &[Combination]) -> Option<Vec<bool>> {
         let mut point = self.point(&self.shared, number)?;
-        let results = self.basis.tape.results(&mut point)?;
+        let variables = self.basis.variables(&mut point)?;
         let mut rows: Vec<Vec<u64>> = Vec::new();
         for state in self.basis.derivation.symbols.states() {
             let slope = |row: &&SparseRow<Expression>| match row.get(&state) {
@@ -358,7 +372,7 @@ impl<'a> Space<'a> {
                 None => Some(0),
             };
             let mut row = known.iter().map(slope).collect::<Option<Vec<u64>>>()?;
-            let (_, slopes) = self.along(&results, |other| u64::from(other == state));
+            let (_, slopes) = self.along(&variables, |other| u64::from(other == state));
             row.extend(self.sums(combinations, &slopes));
             rows.push(row);
         }

@@ -35,8 +35,9 @@ use siphasher::sip::SipHasher24;
 
 use super::degree::Degrees;
 use super::linear_form::factors;
-use super::point::{ModularPoint, Set, Signs, most_signs, roots};
+use super::point::{ModularPoint, Signs, most_signs, roots};
 use super::rotation;
+use super::set::Set;
 use crate::expression::Expression;
 use crate::numbers::bounded::Bounded;
 use crate::numbers::derivative::{AtPoint, Evaluation};
@@ -179,7 +180,7 @@ fn common_denominator(parts: &[&Expression]) -> Option<u64> {
 mod tests {
     use num_rational::BigRational;
 
-    use super::super::point::Constraint;
+    use super::super::set::Constraint;
     use super::*;
     use crate::expression::{Function, Symbol};
 

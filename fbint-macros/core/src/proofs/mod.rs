@@ -29,6 +29,7 @@ mod rates;
 mod regularity;
 mod rotation;
 mod search;
+mod set;
 mod soundness;
 mod states;
 mod trials;
@@ -50,5 +51,7 @@ pub(crate) use regularity::{DependentColumns, dependence, whole_kernel};
 pub use search::{Found, Witness};
 pub(crate) use soundness::{DifferentialForm, Unsound, are_integrable, unsound_mass, vanish_where};
 pub use states::Values;
-pub(crate) use states::{State, VanishingFunction, common_zero, general, is_nonzero_somewhere};
+#[cfg(feature = "derive")]
+pub(crate) use states::general;
+pub(crate) use states::{State, VanishingFunction, common_zeros, is_nonzero_somewhere};
 pub(crate) use velocity::{Velocity, solve};

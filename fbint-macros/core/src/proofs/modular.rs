@@ -5,7 +5,8 @@
 //! matrix is in doubles. Functions satisfy the relations of [`identities`](super::identities).
 
 use super::identities::holds_on;
-use super::point::{ModularPoint, Set};
+use super::point::ModularPoint;
+use super::set::Set;
 use crate::expression::Expression;
 use crate::numbers::linear::Echelon;
 

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::identities::holds_on;
-use super::point::{Constraint, ModularPoint, Set};
+use super::point::ModularPoint;
 use super::rotation::Rotation;
+use super::set::{Constraint, Set};
 use crate::derivation::{Derivation, Field, LinearSystem, Role, SparseRow};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
@@ -104,7 +105,10 @@ fn needed<'a>(field: &'a Field, expressions: &[&Expression]) -> Vec<&'a LinearSy
 }
 
 /// Solves linear systems in their order: each may contain the unknowns of earlier ones.
-fn bind_solutions<'a>(point: &mut ModularPoint, systems: impl IntoIterator<Item = &'a LinearSystem>) -> Option<()> {
+pub(super) fn bind_solutions<'a>(
+    point: &mut ModularPoint,
+    systems: impl IntoIterator<Item = &'a LinearSystem>,
+) -> Option<()> {
     for system in systems {
         let rows = system.rows().map(|row| point.evaluate_all(row)).collect::<Option<_>>()?;
         let solution = solution(point.field, rows)?;

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::identities::vanishes_identically;
-use super::point::{Constraint, ModularPoint, Signs};
+use super::point::{ModularPoint, Signs};
+use super::set::Constraint;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::determinant::determinant;
 
@@ -90,17 +91,11 @@ impl Rotation {
     /// Binds the entries to a random rotation's, in a part of the set where it may reflect, or of an unknown multiple of it.
     pub(super) fn bind(&self, point: &mut ModularPoint, reflects: bool) -> Option<()> {
         let by = match (self.determinant, point.knows) {
-            (Some(determinant), _) => {
-                if determinant < 0 {
-                    point.field.negative(1)
-                } else {
-                    1
-                }
-            }
             (None, Signs::Free) => point.random(),
-            (None, Signs::Related) => {
-                point.signs += 1;
-                if reflects { point.field.negative(1) } else { 1 }
+            (determinant, _) => {
+                point.signs += u32::from(determinant.is_none());
+                let is_reflection = determinant.map_or(reflects, |determinant| determinant < 0);
+                if is_reflection { point.field.negative(1) } else { 1 }
             }
         };
         let [w, x, y, z] = [0; 4].map(|_| point.random());

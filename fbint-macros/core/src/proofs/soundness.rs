@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 
 use super::identities::{Vanishing, vanishes_identically};
 use super::regularity::{DependentColumns, dependence, whole_kernel};
-use super::states::{self, State, Values, VanishingFunction, common_zero, general};
+use super::states::{self, State, TRIED, Values, VanishingFunction, common_zeros, general};
 use crate::derivation::{Integral, Role, Symbols};
 use crate::expression::Expression;
 use crate::numbers::linear::Balanced;
@@ -13,9 +13,8 @@ use crate::numbers::number::Numeric;
 use crate::numbers::points::sample_points;
 use crate::numbers::signs::Signs;
 
-/// States of a set at which functions are evaluated, of those that are tried.
+/// States of a set at which functions are evaluated.
 const STATES: usize = 3;
-const TRIED: usize = 40;
 /// The most functions whose set is examined.
 const MOST: usize = 256;
 
@@ -80,10 +79,7 @@ pub(crate) fn vanish_where(
 ) -> Vec<bool> {
     // Independent constraints are no more than coordinates.
     let may_be_held = functions.len() <= symbols.with(|role| role == Role::Position).len().min(MOST);
-    let states = general(symbols)
-        .take(if may_be_held { TRIED } else { 0 })
-        .filter_map(|start| common_zero(functions, start))
-        .take(STATES);
+    let states = common_zeros(symbols, functions).take(if may_be_held { STATES } else { 0 });
     let states: LazyCell<Vec<State>, _> = LazyCell::new(|| states.collect());
     let vanishes = |rate: &Expression| {
         vanishes_identically(rate)

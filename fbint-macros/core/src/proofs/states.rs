@@ -38,6 +38,8 @@ const FARTHEST: f64 = 1e6;
 const SLACK: f64 = 100.0;
 /// States in which it is looked for that something does not vanish.
 const STATES: usize = 100;
+/// Starts that are tried for states in which functions vanish.
+pub(super) const TRIED: usize = 40;
 /// Gauss-Newton steps from one start.
 const STEPS: usize = 60;
 /// Steps that make a state precise, and their damping, by which gradients may depend on one another.
@@ -107,6 +109,11 @@ pub(super) fn consistent(derivation: &Derivation, start: Values) -> Option<State
 /// The state in which these functions vanish that is near `start`, if the search for one converges.
 pub(crate) fn common_zero(equations: &[VanishingFunction<'_>], start: Values) -> Option<State> {
     refine(equations, &solve(equations, start)?)
+}
+
+/// The states in which these functions vanish that a number of starts in general position lead to.
+pub(crate) fn common_zeros(symbols: &Symbols, equations: &[VanishingFunction<'_>]) -> impl Iterator<Item = State> {
+    general(symbols).take(TRIED).filter_map(|start| common_zero(equations, start))
 }
 
 /// A function that is to vanish, with the entries of its gradient that do not.

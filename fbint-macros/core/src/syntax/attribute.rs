@@ -10,7 +10,7 @@ use syn::{Expr, Ident};
 use super::key::{self, AttributeKey, Syntax};
 use super::{Declaration, habits, limits, nearest, peel, plain};
 use crate::syntax::diagnostics::{Errors, advised};
-use crate::syntax::written::written_or;
+use crate::syntax::written::{stream, written_or};
 
 /// The beginning of syn's message about missing tokens.
 pub(crate) const END_OF_INPUT: &str = "unexpected end of input";
@@ -41,7 +41,7 @@ impl AttributeReader<'_> {
             return self.lose_entry();
         }
         for entry in self.entries(tokens) {
-            if limits::hold(&entry.iter().cloned().collect(), self.errors) {
+            if limits::hold(&stream(&entry), self.errors) {
                 self.entry(&entry);
             } else {
                 self.lose_entry();
@@ -214,10 +214,10 @@ impl AttributeReader<'_> {
         if let Some((span, message)) = habits::misread(own) {
             self.errors.push(span, message);
             self.leftover(next);
-            return Ok(Expr::Verbatim(own.iter().cloned().collect()));
+            return Ok(Expr::Verbatim(stream(own)));
         }
         let parse = |input: ParseStream| Ok((input.parse::<Expr>()?, input.parse::<TokenStream>()?));
-        let parsed = parse.parse2(tokens.iter().cloned().collect()).map_err(|error| {
+        let parsed = parse.parse2(stream(tokens)).map_err(|error| {
             self.declaration.hidden_uses = true;
             let message = error.to_string();
             let last = tokens.last().map_or_else(Span::call_site, TokenTree::span);

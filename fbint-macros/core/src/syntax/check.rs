@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Ident};
 
 use super::{
-    ASSUME, AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, REDUNDANT,
+    AttributeKey, Declaration, Formalism, HIGHEST_DEGREE, KEPT, MAX_ENTRIES, NamedExpression, REDUNDANT,
     RESERVED_NAMES, Variable, did_you_mean, plain,
 };
 use crate::syntax::diagnostics::Errors;
@@ -75,30 +75,20 @@ pub(super) fn search(declaration: &Declaration, errors: &Errors) {
     }
 }
 
-/// Refuses `assume` where there is nothing to be proved.
-pub(super) fn assumptions(declaration: &Declaration, errors: &Errors) {
-    for (key, NamedExpression { name, assume, .. }) in declaration.named() {
-        let Some(word) = assume else { continue };
+/// Refuses `assume` where there is nothing to be proved, and `redundant` where nothing has a reaction that could be left out.
+pub(super) fn marks(declaration: &Declaration, errors: &Errors) {
+    for (key, NamedExpression { name, mark, .. }) in declaration.named() {
+        let Some(word) = mark else { continue };
         let reason = match key {
+            AttributeKey::Constraint if word == REDUNDANT && declaration.has_reactions() => continue,
+            AttributeKey::Constraint if word == REDUNDANT => "has no reaction, as every constraint of a `state`",
+            _ if word == REDUNDANT => "is not a `constraint`, and only the reactions of those can be left out",
             AttributeKey::Constraint if declaration.formalism == Formalism::Canonical => KEPT,
             AttributeKey::PhaseConstraint | AttributeKey::VelocityConstraint => KEPT,
             AttributeKey::Constraint | AttributeKey::Invariant => continue,
             _ => "is not an integral, and only the conservation of integrals can be assumed",
         };
-        errors.push(word.span(), format_args!("`{name}` {reason}\nhelp: remove `{ASSUME}`"));
-    }
-}
-
-/// Refuses `redundant` where nothing has a reaction that could be left out.
-pub(super) fn redundancies(declaration: &Declaration, errors: &Errors) {
-    for (key, NamedExpression { name, redundant, .. }) in declaration.named() {
-        let Some(word) = redundant else { continue };
-        let reason = match key {
-            AttributeKey::Constraint if declaration.has_reactions() => continue,
-            AttributeKey::Constraint => "has no reaction, as every constraint of a `state`",
-            _ => "is not a `constraint`, and only the reactions of those can be left out",
-        };
-        errors.push(word.span(), format_args!("`{name}` {reason}\nhelp: remove `{REDUNDANT}`"));
+        errors.push(word.span(), format_args!("`{name}` {reason}\nhelp: remove `{word}`"));
     }
 }
 

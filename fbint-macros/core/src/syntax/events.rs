@@ -1,11 +1,11 @@
 //! Events, sections and drawings: what a run finds and shows beyond its state.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::{Expr, Ident};
 
 use super::attribute::{AttributeReader, KeyEntry, after_equals};
 use super::lists::{List, family};
-use super::written::written_or;
+use super::written::{stream, written_or};
 use super::{AttributeKey, Family, NamedExpression, did_you_mean, plain};
 
 /// `event(floor = q[1], falling, terminal, count = 3, when = p[1] < 0, reset(p = -p))`, or a `section` without an effect.
@@ -307,7 +307,7 @@ impl AttributeReader<'_> {
 /// The notation of an option that other languages write differently: `direction = -1`, `terminal = true`, `stop`.
 fn foreign(key: AttributeKey, tokens: &[TokenTree]) -> Option<String> {
     let [TokenTree::Ident(word), rest @ ..] = tokens else { return None };
-    let value = after_equals(rest).map(|value| written_or(value.iter().cloned().collect::<TokenStream>(), ".."));
+    let value = after_equals(rest).map(|value| written_or(stream(value), ".."));
     let value = value.as_deref().unwrap_or_default();
     let remedy = match (&plain(word).to_lowercase()[..], value) {
         ("direction", value) if value.starts_with('-') => "`falling`",
@@ -336,5 +336,5 @@ fn foreign(key: AttributeKey, tokens: &[TokenTree]) -> Option<String> {
 /// Stands for the function of an event whose name could not be read.
 fn unnamed(word: &Ident) -> NamedExpression {
     let name = word.clone();
-    NamedExpression { value: syn::parse_quote!(0), assume: None, redundant: None, family: None, name }
+    NamedExpression { value: syn::parse_quote!(0), mark: None, family: None, name }
 }

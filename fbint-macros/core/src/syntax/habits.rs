@@ -2,12 +2,15 @@
 //!
 //! Each habit is one mistake at its own token, and the message has what to write instead.
 
-use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+mod operands;
 
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenTree};
+
+use self::operands::operand;
 use super::AttributeKey;
 use super::attribute::after_equals;
 use super::plain;
-use super::written::written_or;
+use super::written::{is_sign, written_or};
 
 /// A place, and what is wrong there.
 type Mistake = (Span, String);
@@ -150,7 +153,7 @@ impl<'t> Token<'t> {
                 return Some((unit.span(), format!("numbers have no units\nhelp: drop what begins with `{unit}`")));
             }
             (Some(TokenTree::Ident(word)), _)
-                if word == "lambda" && self.tokens.iter().any(|token| is_punct(Some(token), ':')) =>
+                if word == "lambda" && self.tokens.iter().any(|token| is_sign(token, ':')) =>
             {
                 return Some((
                     word.span(),
@@ -177,12 +180,12 @@ impl<'t> Token<'t> {
             let is = |unit: &&str| matches!(token, Some(TokenTree::Ident(word)) if word == *unit);
             SHORT_UNITS.iter().chain(&UNITS).any(is)
         };
-        is_unit(self.tokens.get(self.at)) && is_punct(self.after(), '/') && is_unit(self.tokens.get(self.at + 2))
+        is_unit(self.tokens.get(self.at)) && is_sign(self.after(), '/') && is_unit(self.tokens.get(self.at + 2))
     }
 
     fn group(self, group: &Group) -> Option<Mistake> {
         let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-        let is_macro = is_punct(self.before(), '!');
+        let is_macro = is_sign(self.before(), '!');
         let place = match group.delimiter() {
             Delimiter::None => self.place,
             _ if is_macro => Place::List,
@@ -231,14 +234,14 @@ impl<'t> Token<'t> {
             Some(TokenTree::Ident(_)) => None,
             Some(_) => self.side_by_side(),
             // Those of `sum::<f64>()` are arguments.
-            None if is_punct(self.before(), '>') => None,
+            None if is_sign(self.before(), '>') => None,
             None => inner.is_empty().then(|| (group.span(), "nothing stands between these parentheses".to_owned())),
         }
     }
 
     fn punct(self, punct: &Punct) -> Option<String> {
         let character = punct.as_char();
-        let is_joined_to = |next| punct.spacing() == Spacing::Joint && is_punct(self.after(), next);
+        let is_joined_to = |next| punct.spacing() == Spacing::Joint && is_sign(self.after(), next);
         match character {
             '?' => Some(SWITCH.to_owned()),
             '@' => {
@@ -302,7 +305,7 @@ impl<'t> Token<'t> {
                 }
                 _ => None,
             },
-            Some(TokenTree::Literal(digits)) if !self.follows_operand() && !is_punct(self.before(), '.') => {
+            Some(TokenTree::Literal(digits)) if !self.follows_operand() && !is_sign(self.before(), '.') => {
                 Some(format!("a number begins with a digit\nhelp: write `0.{digits}`"))
             }
             _ => None,
@@ -311,7 +314,7 @@ impl<'t> Token<'t> {
 
     /// Returns `true` for the first bar of `|x|`, if it does not begin a closure.
     fn is_norm(self) -> bool {
-        let closes = |token: &&TokenTree| is_punct(Some(token), '|');
+        let closes = |token: &&TokenTree| is_sign(*token, '|');
         let rest = &self.tokens[self.at + 1..];
         let Some(width) = rest.iter().position(|token| closes(&token)) else { return false };
         let has_body =
@@ -322,95 +325,8 @@ impl<'t> Token<'t> {
 
     /// Returns `true` if no operand comes after this operator.
     fn ends(self) -> bool {
-        self.after().is_none() || is_punct(self.after(), ',') || is_punct(self.after(), ';')
+        self.after().is_none() || is_sign(self.after(), ',') || is_sign(self.after(), ';')
     }
-
-    /// The power of the operands to the left and, after `width` tokens, to the right.
-    fn power(self, width: usize) -> String {
-        let (base, exponent) = (self.left("x"), self.right(width, "y"));
-        let (called, rest) = base.split_once('(').unwrap_or((&base, ""));
-        // `np.sin(x)` is `x.sin()`, and `q.dot(&p)` stays.
-        let name = match called.rsplit_once('.') {
-            Some((module, name)) if MODULES.contains(&module) => name,
-            _ => called,
-        };
-        let base = match (name, rest.strip_suffix(')')) {
-            ("der", Some(argument)) => format!("rate({argument})"),
-            (name, Some(argument)) if FUNCTIONS.contains(&name) => format!("{argument}.{name}()"),
-            (name, None) if PREFIX_FUNCTIONS.contains(&name) => return format!("`x.{name}().powi(2)`"),
-            _ => base,
-        };
-        if base == "e" {
-            return format!("`{exponent}.exp()`, or `e.powf({exponent})` of a parameter `e`");
-        }
-        let is_integer = exponent.chars().all(|digit| digit.is_ascii_digit());
-        match &exponent[..] {
-            "2" => format!("`{base}.powi(2)`, or `norm_squared()` of a vector"),
-            _ if is_integer => format!("`{base}.powi({exponent})`"),
-            _ => format!("`{base}.powf({exponent})`"),
-        }
-    }
-
-    /// The operand before this token, with what is called on it, or `instead` if there is none or it is long.
-    fn left(self, instead: &str) -> String {
-        let mut start = self.at;
-        while let Some(previous) = start.checked_sub(1) {
-            let token = self.tokens.get(start).filter(|_| start < self.at);
-            let is_part = match (&self.tokens[previous], token) {
-                (TokenTree::Punct(punct), Some(TokenTree::Ident(_))) => {
-                    punct.as_char() == '.' && (Self { at: previous, ..self }).follows_operand()
-                }
-                (TokenTree::Punct(punct), Some(TokenTree::Group(_))) => punct.as_char() == '!',
-                (TokenTree::Punct(_), _) => false,
-                (_, None | Some(TokenTree::Punct(_) | TokenTree::Group(_))) => {
-                    Self { at: start, ..self }.follows_operand()
-                }
-                (_, Some(_)) => false,
-            };
-            if !is_part {
-                break;
-            }
-            start = previous;
-        }
-        operand(&self.tokens[start..self.at], instead)
-    }
-
-    /// The operand that begins `offset` tokens after this one, or `instead` if there is none or it is long.
-    fn right(self, offset: usize, instead: &str) -> String {
-        let start = (self.at + offset).min(self.tokens.len());
-        let rest = &self.tokens[start..];
-        let mut end = usize::from(rest.first().is_some_and(|token| !matches!(token, TokenTree::Punct(_))));
-        if end == 0 && is_punct(rest.first(), '-') && rest.len() > 1 {
-            end = 2;
-        }
-        while end > 0 && end < rest.len() {
-            let is_part = match &rest[end] {
-                TokenTree::Punct(punct) => {
-                    matches!(punct.as_char(), '.' | '!')
-                        && matches!(rest.get(end + 1), Some(TokenTree::Ident(_) | TokenTree::Group(_)))
-                }
-                TokenTree::Ident(_) => is_punct(Some(&rest[end - 1]), '.'),
-                TokenTree::Group(_) => true,
-                TokenTree::Literal(_) => false,
-            };
-            if !is_part {
-                break;
-            }
-            end += 1;
-        }
-        operand(&rest[..end], instead)
-    }
-}
-
-fn operand(tokens: &[TokenTree], instead: &str) -> String {
-    if tokens.is_empty() {
-        return instead.to_owned();
-    }
-    written_or(stream(tokens), instead)
-}
-
-fn stream(tokens: &[TokenTree]) -> TokenStream {
-    tokens.iter().cloned().collect()
 }
 
 /// The operator for a word that joins conditions in other languages.
@@ -438,23 +354,19 @@ fn without_bang(word: &Ident, group: &Group) -> Mistake {
     (word.span(), format!("write `{word}![{entries}]`: it is a macro, with `!`"))
 }
 
-fn is_punct(token: Option<&TokenTree>, character: char) -> bool {
-    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == character)
-}
-
 /// Returns `true` for a colon that is not part of `::`.
 fn is_lone_colon(tokens: &[TokenTree], at: usize) -> bool {
     let neighbours = [at.checked_sub(1).and_then(|before| tokens.get(before)), tokens.get(at + 1)];
-    is_punct(tokens.get(at), ':') && !neighbours.into_iter().any(|token| is_punct(token, ':'))
+    is_sign(tokens.get(at), ':') && !neighbours.into_iter().any(|token| is_sign(token, ':'))
 }
 
 fn holds(tokens: &[TokenTree], character: char) -> bool {
-    tokens.iter().any(|token| is_punct(Some(token), character))
+    tokens.iter().any(|token| is_sign(token, character))
 }
 
 /// The remedy for a list in brackets.
 fn list(inner: &[TokenTree]) -> String {
-    let rows = inner.split(|token| is_punct(Some(token), ','));
+    let rows = inner.split(|token| is_sign(token, ','));
     let row = |row: &[TokenTree]| match row {
         [TokenTree::Group(row)] if row.delimiter() == Delimiter::Bracket => Some(written_or(row.stream(), "..")),
         _ => None,

@@ -7,12 +7,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, DeriveInput, Expr, ExprLit, Field, Fields, GenericArgument, Generics, Ident, Item, ItemStruct, Lit,
-    PathArguments, Type,
+    Attribute, DeriveInput, Field, Fields, GenericArgument, Generics, Ident, Item, ItemStruct, PathArguments, Type,
 };
 
 use super::written::written_or;
-use super::{MAX_ENTRIES, Shape, limits, peel};
+use super::{MAX_ENTRIES, Shape, integer, limits};
 use crate::syntax::diagnostics::Errors;
 
 /// The fields of a struct: the name of each, and its shape if it can be a parameter.
@@ -164,7 +163,7 @@ fn shape(ty: &Type) -> Result<Shape, Unfit> {
     let (scalar, sizes) = match ty {
         Type::Paren(inner) => return shape(&inner.elem),
         Type::Group(inner) => return shape(&inner.elem),
-        Type::Array(array) => (&*array.elem, vec![literal_size(&array.len)]),
+        Type::Array(array) => (&*array.elem, vec![integer(&array.len).ok_or(Unfit::Size)]),
         Type::Path(path) if path.qself.is_none() => {
             let segment = path.path.segments.last().ok_or(Unfit::Type)?;
             let arguments: Vec<&GenericArgument> = match &segment.arguments {
@@ -213,14 +212,7 @@ fn small(digits: &str) -> Result<usize, Unfit> {
 
 fn size(argument: &GenericArgument) -> Result<usize, Unfit> {
     match argument {
-        GenericArgument::Const(size) => literal_size(size),
-        _ => Err(Unfit::Size),
-    }
-}
-
-fn literal_size(size: &Expr) -> Result<usize, Unfit> {
-    match peel(size) {
-        Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) => integer.base10_parse().map_err(|_| Unfit::Size),
+        GenericArgument::Const(size) => integer(size).ok_or(Unfit::Size),
         _ => Err(Unfit::Size),
     }
 }

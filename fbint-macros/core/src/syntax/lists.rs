@@ -1,12 +1,13 @@
 //! The lists of the attribute: variables with their shapes, and named expressions.
 
-use proc_macro2::{Delimiter, Group, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitInt, RangeLimits, Token, bracketed};
 
 use super::attribute::{AttributeReader, END_OF_INPUT, KeyEntry, after_equals};
-use super::written::{difference, written, written_or};
+use super::misnamed::misnamed;
+use super::written::{is_sign, stream, written, written_or};
 use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, REDUNDANT, Shape, Variable, plain};
 
 impl AttributeReader<'_> {
@@ -83,7 +84,7 @@ impl AttributeReader<'_> {
             shape = Some(Shape::Vector(count));
         }
         let name = name.clone();
-        self.declaration.laws.push(NamedExpression { name, assume: None, redundant: None, family, value });
+        self.declaration.laws.push(NamedExpression { name, mark: None, family, value });
         (head, shape)
     }
 
@@ -140,21 +141,11 @@ impl AttributeReader<'_> {
     pub(super) fn definition(&mut self, list: impl Into<List>, tokens: &[TokenTree]) -> Option<NamedExpression> {
         let list = list.into();
         let key = list.key;
-        let (word, head, value) = parts(tokens);
-        let (redundant, assume): (Option<Ident>, Option<Ident>) = match word {
-            Some(word) if word == REDUNDANT => (Some(word), None),
-            other => (None, other),
-        };
+        let (mark, head, value) = parts(tokens);
         let (name, index) = match (head, value) {
             ([name @ TokenTree::Ident(_)], []) if key.takes_definitions() => {
                 let name = self.name(key, name)?;
-                return Some(NamedExpression {
-                    value: syn::parse_quote!(#name),
-                    assume,
-                    redundant,
-                    family: None,
-                    name,
-                });
+                return Some(NamedExpression { value: syn::parse_quote!(#name), mark, family: None, name });
             }
             ([name @ TokenTree::Ident(_)], [_, ..]) => (name, None),
             ([name @ TokenTree::Ident(_), TokenTree::Group(index)], [_, ..])
@@ -176,7 +167,7 @@ impl AttributeReader<'_> {
         let family = index.map(|index| family(list, &name, index)).transpose();
         let content = family.and_then(|family| Ok((family, self.defined(key, value)?)));
         match self.errors.reported(content) {
-            Some((family, value)) => Some(NamedExpression { name, assume, redundant, family, value }),
+            Some((family, value)) => Some(NamedExpression { name, mark, family, value }),
             None => {
                 self.declaration.broken.push(name);
                 self.declaration.hidden_uses = true;
@@ -200,9 +191,9 @@ impl AttributeReader<'_> {
 /// A list of named expressions: the key whose rules hold for its entries, the word before it, and its notation.
 #[derive(Clone, Copy)]
 pub(super) struct List {
-    key: AttributeKey,
-    word: &'static str,
-    usage: &'static str,
+    pub(super) key: AttributeKey,
+    pub(super) word: &'static str,
+    pub(super) usage: &'static str,
 }
 
 impl List {
@@ -232,10 +223,6 @@ fn is_equation(key: AttributeKey, index: &Group) -> bool {
         && matches!((tokens.next(), tokens.next()), (Some(TokenTree::Literal(_)), None))
 }
 
-fn is_equals(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(sign) if sign.as_char() == '=')
-}
-
 /// The shape of a variable, from what follows its name: nothing, `: [3]`, or `: [3, 8]`.
 fn shape(key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> syn::Result<Shape> {
     match tokens {
@@ -245,13 +232,30 @@ fn shape(key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> syn::Result<S
         }
         _ => {}
     }
-    let remedy = match tokens {
-        [_, TokenTree::Group(sizes)] if sizes.delimiter() == Delimiter::Bracket && is_equals(&tokens[0]) => {
-            let sizes = written(sizes.stream());
-            format!("\nhelp: write `{name}: [{sizes}]`")
+    let is_in_brackets = |group: &Group| group.delimiter() == Delimiter::Bracket;
+    let is_given = is_sign(&tokens[0], '=');
+    let size = match tokens {
+        [TokenTree::Group(sizes)] if is_in_brackets(sizes) => Some(written(sizes.stream())),
+        [_, TokenTree::Group(sizes)] if is_given && is_in_brackets(sizes) => Some(written(sizes.stream())),
+        _ if is_given => None,
+        // `[f64; 2]`
+        [_, TokenTree::Group(array)] if is_in_brackets(array) => {
+            match &array.stream().into_iter().collect::<Vec<_>>()[..] {
+                [TokenTree::Ident(_), sign, TokenTree::Literal(size)] if is_sign(sign, ';') => Some(size.to_string()),
+                _ => None,
+            }
         }
-        [equals, value @ ..] if is_equals(equals) => {
-            let value = written(value.iter().cloned().collect::<TokenStream>());
+        [_, TokenTree::Literal(size)] => Some(size.to_string()),
+        [_, TokenTree::Ident(vector), ..] => {
+            let size = plain(vector).strip_prefix("Vector").map(str::to_owned);
+            size.filter(|size| size.parse::<usize>().is_ok())
+        }
+        _ => None,
+    };
+    let remedy = match (size, tokens) {
+        (Some(size), _) => format!("\nhelp: write `{name}: [{size}]`"),
+        (None, [_, value @ ..]) if is_given => {
+            let value = written(stream(value));
             if key == AttributeKey::Velocities && !value.starts_with(|first: char| first.is_ascii_digit()) {
                 format!("\nhelp: write `{name}`: a velocity is the rate of the coordinate at its place")
             } else {
@@ -259,31 +263,15 @@ fn shape(key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> syn::Result<S
             }
         }
         // `der(q)`
-        [TokenTree::Group(of)] if key == AttributeKey::Velocities && of.delimiter() == Delimiter::Parenthesis => {
+        (None, [TokenTree::Group(of)])
+            if key == AttributeKey::Velocities && of.delimiter() == Delimiter::Parenthesis =>
+        {
             "\nhelp: write `v`: a velocity is the rate of the coordinate at its place".to_owned()
         }
-        [TokenTree::Group(sizes)] if sizes.delimiter() == Delimiter::Bracket => {
-            let sizes = written(sizes.stream());
-            format!("\nhelp: write `{name}: [{sizes}]`")
-        }
-        // `[f64; 2]`
-        [_, TokenTree::Group(array)] if array.delimiter() == Delimiter::Bracket => {
-            match &array.stream().into_iter().collect::<Vec<_>>()[..] {
-                [TokenTree::Ident(_), TokenTree::Punct(sign), TokenTree::Literal(size)] if sign.as_char() == ';' => {
-                    format!("\nhelp: write `{name}: [{size}]`")
-                }
-                _ => String::new(),
-            }
-        }
-        [_, TokenTree::Literal(size)] => format!("\nhelp: write `{name}: [{size}]`"),
-        [_, TokenTree::Ident(number)] if number == "f64" => format!("\nhelp: write `{name}`"),
-        [_, TokenTree::Ident(vector), ..] => match plain(vector).strip_prefix("Vector") {
-            Some(size) if size.parse::<usize>().is_ok() => format!("\nhelp: write `{name}: [{size}]`"),
-            _ => String::new(),
-        },
+        (None, [_, TokenTree::Ident(number)]) if number == "f64" => format!("\nhelp: write `{name}`"),
         _ => String::new(),
     };
-    let tokens: TokenStream = tokens.iter().cloned().collect();
+    let tokens = stream(tokens);
     let shape = written_sizes.parse2(tokens.clone()).ok().and_then(|sizes| Shape::of(&sizes));
     let shape = shape.filter(|shape| (1..=MAX_ENTRIES).contains(&shape.entries()));
     shape.ok_or_else(|| {
@@ -336,7 +324,7 @@ fn from_zero(index: &Group, family: Family) -> syn::Result<Family> {
 
 /// The word `assume` or `redundant`, what stands before `=`, and the rest.
 fn parts(tokens: &[TokenTree]) -> (Option<Ident>, &[TokenTree], &[TokenTree]) {
-    let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
+    let equals = tokens.iter().position(|token| is_sign(token, '='));
     let (head, value) = match equals {
         Some(at) if after_equals(&tokens[at..]).is_some() => tokens.split_at(at),
         _ => (tokens, &[][..]),
@@ -361,138 +349,4 @@ fn written_family(input: ParseStream) -> syn::Result<Family> {
         RangeLimits::Closed(_) => end.saturating_add(1),
     };
     Ok(Family { index, range: start..end })
-}
-
-/// Where a definition stops looking like one, and what is wrong there.
-fn misnamed(list: List, tokens: &[TokenTree]) -> (Span, String) {
-    let (List { key, word, usage }, start) = (list, tokens[0].span());
-    if matches!(&tokens[0], TokenTree::Ident(word) if word == "let") {
-        return (start, "drop `let`: the key declares the name".to_owned());
-    }
-    if matches!(key, AttributeKey::Event | AttributeKey::Section)
-        && let Some(declaration) = condition(tokens)
-    {
-        return (start, format!("`{word}` needs a name, and a function that passes 0\nhelp: write `{declaration}`"));
-    }
-    if let Some((place, difference)) = equation(key, tokens) {
-        let message = "an equation is declared by a name and the difference of its sides";
-        return (place, format!("{message}\nhelp: write `name = {difference}`"));
-    }
-    let is_rate = matches!(key, AttributeKey::Dynamics | AttributeKey::Kinematics);
-    match tokens {
-        // `der(x) = ..`, `d(x)/dt = ..`, and the initial value `x(0) = ..`.
-        [TokenTree::Ident(function), TokenTree::Group(group), ..]
-            if group.delimiter() == Delimiter::Parenthesis && (is_rate || key == AttributeKey::Start) =>
-        {
-            let of = group.stream().into_iter().next();
-            let name =
-                of.filter(|_| is_rate).and_then(|of| if let TokenTree::Ident(name) = of { Some(name) } else { None });
-            let name = name.unwrap_or_else(|| function.clone());
-            let what = if is_rate { "a rate" } else { "a start" };
-            (start, format!("{what} is declared by the name of its variable\nhelp: write `{name} = ..`"))
-        }
-        [TokenTree::Literal(number)]
-            if key.gives_whole_variables() && number.to_string().starts_with(|first: char| first.is_ascii_digit()) =>
-        {
-            (
-                start,
-                format!("`{word}` needs a name for this: `{usage}`\nhelp: a number has a decimal point, as in `9.81`"),
-            )
-        }
-        [TokenTree::Ident(_), TokenTree::Punct(sign), ..]
-            if key == AttributeKey::Constraint && matches!(sign.as_char(), '<' | '>') =>
-        {
-            (sign.span(), "a constraint is an equation: where a bound is reached, an `event` occurs".to_owned())
-        }
-        [TokenTree::Ident(name), TokenTree::Punct(sign), value @ ..] if assigns(sign, value) => {
-            let value = assigned(list, name, sign, value);
-            (sign.span(), format!("expected a single `=` after `{name}`\nhelp: write `{name} = {value}`"))
-        }
-        [TokenTree::Literal(text), ..] if text.to_string().starts_with('"') => {
-            (start, format!("a name has no quotes: `{usage}`"))
-        }
-        [TokenTree::Ident(first), TokenTree::Ident(second), ..] => {
-            (start, format!("a name is one word\nhelp: write `{first}_{second}`"))
-        }
-        _ => (start, format!("`{word}` needs a name for this: `{usage}`")),
-    }
-}
-
-/// Returns `true` for a sign that other languages write between a name and its value: `m: 1`, `v == 0`, `x -> 1`, `v *= -1`.
-fn assigns(sign: &Punct, rest: &[TokenTree]) -> bool {
-    let second = match rest.first() {
-        Some(TokenTree::Punct(second)) if sign.spacing() == Spacing::Joint => Some(second.as_char()),
-        _ => None,
-    };
-    matches!((sign.as_char(), second), (':' | '=', _) | ('-', Some('>')) | (_, Some('=')))
-}
-
-/// The value that such a sign gives to a variable, as it is written after `=`. Only a reset knows the value before.
-fn assigned(list: List, name: &Ident, sign: &Punct, rest: &[TokenTree]) -> String {
-    let is_second = |token: &&TokenTree| {
-        sign.spacing() == Spacing::Joint
-            && matches!(token, TokenTree::Punct(second) if matches!(second.as_char(), '=' | '>'))
-    };
-    let second = rest.first().filter(is_second);
-    let tokens = if second.is_some() { &rest[1..] } else { rest };
-    let value = written_or(tokens.iter().cloned().collect::<TokenStream>(), "..");
-    let operator = sign.as_char();
-    match (operator, &value[..]) {
-        (_, "") => "..".to_owned(),
-        ('*', "-1") if list.word == List::RESET.word => format!("-{name}"),
-        ('+' | '-' | '*' | '/', _) if list.word == List::RESET.word && second.is_some_and(is_equals) => {
-            let value = if tokens.len() == 1 { value } else { format!("({value})") };
-            format!("{name} {operator} {value}")
-        }
-        _ => value,
-    }
-}
-
-/// The sign of an equation that is given where a named function should be, and how to declare it.
-fn equation(key: AttributeKey, tokens: &[TokenTree]) -> Option<(Span, String)> {
-    if !key.takes_definitions() || key == AttributeKey::Output {
-        return None;
-    }
-    let is_sign = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '=');
-    let at = tokens.iter().position(is_sign)?;
-    let right = match after_equals(&tokens[at..]) {
-        Some(right) => right,
-        None if tokens.get(at + 1).is_some_and(is_sign) => &tokens[at + 2..],
-        None => return None,
-    };
-    (at > 0).then(|| (tokens[at].span(), difference(stream(&tokens[..at]), stream(right))))
-}
-
-/// The declaration of an event that is given as a condition: `when q < 0`, `bounce if q < 0`, `q == 0`.
-fn condition(tokens: &[TokenTree]) -> Option<String> {
-    let is_when = |token: &TokenTree| ["when", "if", "on", "where", "at"].iter().any(|when| token.to_string() == *when);
-    let (name, condition) = match tokens {
-        [when, condition @ ..] if is_when(when) => (None, condition),
-        [TokenTree::Ident(name), when, condition @ ..] if is_when(when) => (Some(name), condition),
-        _ => (None, tokens),
-    };
-    let sign = |token: &TokenTree| match token {
-        TokenTree::Punct(sign) => Some(sign.as_char()).filter(|sign| matches!(sign, '<' | '>' | '=')),
-        _ => None,
-    };
-    let name = name.map_or_else(|| "name".to_owned(), plain);
-    let Some(at) = condition.iter().position(|token| sign(token).is_some()) else {
-        let is_bare = condition.len() == tokens.len() || condition.is_empty();
-        return (!is_bare).then(|| format!("{name} = {}", written_or(stream(condition), "..")));
-    };
-    let (left, right) = match &condition[at + 1..] {
-        [equals, right @ ..] if is_equals(equals) => (&condition[..at], right),
-        right => (&condition[..at], right),
-    };
-    let direction = match sign(&condition[at]) {
-        Some('<') => ", falling",
-        Some('>') => ", rising",
-        _ => "",
-    };
-    let has_sides = !matches!(left.last(), None | Some(TokenTree::Punct(_))) && !right.is_empty();
-    has_sides.then(|| format!("{name} = {}{direction}", difference(stream(left), stream(right))))
-}
-
-fn stream(tokens: &[TokenTree]) -> TokenStream {
-    tokens.iter().cloned().collect()
 }

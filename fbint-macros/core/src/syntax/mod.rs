@@ -14,15 +14,19 @@ mod item;
 mod key;
 pub(crate) mod limits;
 mod lists;
+mod misnamed;
 mod system;
 pub(crate) mod written;
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::ops::Range;
+use std::str::FromStr;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Ident, Lit};
 
 pub(crate) use self::attribute::END_OF_INPUT;
@@ -98,10 +102,7 @@ impl Declaration {
     /// The degree of the polynomials that are asked for by `search(degree = 4)`, and its place.
     pub fn search_degree(&self) -> Option<(usize, Span)> {
         let value = &self.search.first()?.value;
-        match value {
-            Expr::Lit(ExprLit { lit: Lit::Int(degree), .. }) => Some((degree.base10_parse().ok()?, degree.span())),
-            _ => None,
-        }
+        Some((integer(value)?, value.span()))
     }
 
     /// The velocity constraint that is this velocity itself, which puts it to zero.
@@ -185,10 +186,8 @@ pub enum Shape {
 pub struct NamedExpression {
     /// Its name.
     pub name: Ident,
-    /// The word `assume` before the name.
-    pub assume: Option<Ident>,
-    /// The word `redundant` before the name.
-    pub redundant: Option<Ident>,
+    /// The word `assume` or `redundant` before the name.
+    pub mark: Option<Ident>,
     /// The index that makes it a family.
     pub family: Option<Family>,
     /// The expression.
@@ -196,6 +195,11 @@ pub struct NamedExpression {
 }
 
 impl NamedExpression {
+    /// Returns `true` if this word stands before the name.
+    pub(crate) fn is_marked(&self, word: &str) -> bool {
+        self.mark.as_ref().is_some_and(|mark| mark == word)
+    }
+
     /// Returns `true` for the definition of the name itself: `invariant(l)`, or `invariant(l = l)`.
     pub fn is_definition(&self) -> bool {
         self.is_alone(&self.name)
@@ -299,8 +303,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Opti
     }
     system::values(&mut declaration, errors);
     check::search(&declaration, errors);
-    check::assumptions(&declaration, errors);
-    check::redundancies(&declaration, errors);
+    check::marks(&declaration, errors);
     let clashing = check::names(&declaration, errors);
     check::size(&mut declaration, errors);
     declaration.broken.extend(clashing);
@@ -344,6 +347,14 @@ pub(crate) fn peel(mut expression: &Expr) -> &Expr {
             Expr::Group(inner) => &inner.expr,
             _ => return expression,
         };
+    }
+}
+
+/// The integer that is written, if it is one of this type.
+pub(crate) fn integer<N: FromStr<Err: Display>>(written: &Expr) -> Option<N> {
+    match peel(written) {
+        Expr::Lit(ExprLit { lit: Lit::Int(integer), .. }) => integer.base10_parse().ok(),
+        _ => None,
     }
 }
 

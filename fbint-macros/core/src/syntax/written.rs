@@ -19,6 +19,16 @@ pub(crate) fn written_or(tokens: impl ToTokens, instead: &str) -> String {
     if text.chars().count() > LONGEST { instead.to_owned() } else { text }
 }
 
+/// The tokens as one stream.
+pub(crate) fn stream(tokens: &[TokenTree]) -> TokenStream {
+    tokens.iter().cloned().collect()
+}
+
+/// Returns `true` for this sign.
+pub(crate) fn is_sign<'t>(token: impl Into<Option<&'t TokenTree>>, sign: char) -> bool {
+    matches!(token.into(), Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+}
+
 /// The difference of the sides of an equation.
 pub(crate) fn difference(left: impl ToTokens, right: impl ToTokens) -> String {
     let is_sum = |token: TokenTree| matches!(token, TokenTree::Punct(sign) if matches!(sign.as_char(), '+' | '-'));

@@ -9,6 +9,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, ItemStruct, Meta, Token, Visibility};
 
 use crate::syntax::diagnostics::Errors;
+use crate::syntax::written::is_sign;
 use crate::syntax::{END_OF_INPUT, did_you_mean, limits, plain};
 
 /// The attribute that declares a model.
@@ -56,7 +57,7 @@ fn pieces(tokens: TokenStream) -> Vec<TokenStream> {
     let (mut pieces, mut piece) = (Vec::new(), Vec::new());
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        let is_end = is_semicolon(&token) || is_in_braces(&token) && !tokens.peek().is_some_and(is_semicolon);
+        let is_end = is_sign(&token, ';') || is_in_braces(&token) && !is_sign(tokens.peek(), ';');
         piece.push(token);
         if is_end || tokens.peek().is_none() {
             pieces.push(mem::take(&mut piece).into_iter().collect());
@@ -114,7 +115,6 @@ fn macro_input(mut item: ItemStruct, errors: &Errors) -> Option<MacroInput> {
     };
     let declaration = item.attrs.remove(index);
     item.attrs.iter().for_each(|other| check(other, errors));
-    item.attrs.retain(|other| !is_named(other, ATTRIBUTE));
     let place = declaration.path().segments.last()?.ident.span();
     let attribute = match declaration.meta {
         Meta::List(list) => list.tokens,
@@ -125,9 +125,7 @@ fn macro_input(mut item: ItemStruct, errors: &Errors) -> Option<MacroInput> {
 
 /// Reports an attribute that a model cannot have.
 fn check(attribute: &Attribute, errors: &Errors) {
-    if is_named(attribute, ATTRIBUTE) {
-        errors.push_spanned(attribute.path(), "a struct is one model\nhelp: remove this attribute, or the other");
-    } else if is_named(attribute, "cfg") || is_named(attribute, "cfg_attr") {
+    if is_named(attribute, "cfg") || is_named(attribute, "cfg_attr") {
         let message = "a text is not compiled for any configuration\nhelp: remove this attribute";
         errors.push_spanned(attribute.path(), message);
     }
@@ -136,10 +134,6 @@ fn check(attribute: &Attribute, errors: &Errors) {
 /// Returns `true` if the path of an attribute ends with this word.
 fn is_named(attribute: &Attribute, name: &str) -> bool {
     attribute.path().segments.last().is_some_and(|segment| segment.ident == name)
-}
-
-fn is_semicolon(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';')
 }
 
 fn is_in_braces(token: &TokenTree) -> bool {

@@ -7,6 +7,7 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 
 use super::{Model, alone};
+use crate::syntax::written::is_sign;
 
 impl Model {
     /// The text of this model with these expressions as the laws of inputs, by their names. The expressions call the time `clock`. Where
@@ -71,7 +72,7 @@ impl Inputs {
     fn of(list: &Group, laws: &[(&str, &str)], others: &[&str]) -> Option<Self> {
         let (mut inputs, mut given) = (Self::default(), 0);
         for entry in entries(&list.stream()) {
-            let equals = entry.iter().position(|token| is_punct(token, '='));
+            let equals = entry.iter().position(|token| is_sign(token, '='));
             let [head, own] = match equals {
                 Some(place) => [&entry[..place], &entry[place + 1..]],
                 None => [&entry[..], &[]],
@@ -112,9 +113,5 @@ impl Inputs {
 /// The entries of a list.
 fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
-    tokens.split(|token| is_punct(token, ',')).filter(|entry| !entry.is_empty()).map(<[_]>::to_vec).collect()
-}
-
-fn is_punct(token: &TokenTree, letter: char) -> bool {
-    matches!(token, TokenTree::Punct(punct) if punct.as_char() == letter)
+    tokens.split(|token| is_sign(token, ',')).filter(|entry| !entry.is_empty()).map(<[_]>::to_vec).collect()
 }

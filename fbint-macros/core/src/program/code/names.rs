@@ -4,11 +4,11 @@
 //! As little as that takes is hashed: the operation and those operands that are inputs; where several values share that, the hashes of their
 //! operands; and so on. Numbers, which change most, are not hashed: values that differ in numbers alone are counted.
 
-use std::collections::BTreeMap;
 use std::hash::Hasher;
 
 use siphasher::sip::SipHasher24;
 
+use super::builder::LookUp;
 use super::instructions::{Input, Instruction, Program, Value};
 
 /// The fewest characters of a name.
@@ -16,7 +16,8 @@ const SHORTEST: usize = 3;
 
 /// A name for each value of a program, whose inputs have names.
 pub(crate) fn names(program: &Program, input: impl Fn(Input) -> String) -> Vec<String> {
-    let kinds: Vec<u64> = program.instructions.iter().map(|instruction| kind(instruction, &input)).collect();
+    let mut kinds = Kinds { input, known: LookUp::default() };
+    let kinds: Vec<u64> = program.instructions.iter().map(|instruction| kinds.of(instruction)).collect();
     // The names of prepared numbers are hashes, too.
     let known = |value: Value| match program.instructions[value.index()] {
         Instruction::Input(Input::Prepared(_) | Input::Change(_)) => 1,
@@ -44,50 +45,63 @@ pub(crate) fn names(program: &Program, input: impl Fn(Input) -> String) -> Vec<S
 /// A name for each result, whatever its numerical factor and its sign: a changed factor leaves the names alone.
 pub(crate) fn names_but_for_factors(program: &Program, input: impl Fn(Input) -> String) -> Vec<String> {
     let is_number = |value: &Value| matches!(program.instructions[value.index()], Instruction::Constant(_));
-    let mut hashes = Vec::with_capacity(program.instructions.len());
+    let (mut kinds, mut hashes) = (Kinds { input, known: LookUp::default() }, Vec::new());
     for (index, instruction) in program.instructions.iter().enumerate() {
         hashes.push(match *instruction {
             Instruction::Mul(a, b) if is_number(&a) => hashes[b.index()],
             Instruction::Mul(a, b) | Instruction::Div(a, b) if is_number(&b) => hashes[a.index()],
             Instruction::Neg(a) => hashes[a.index()],
-            _ => refined(program, Value::at(index), kind(instruction, &input), |operand| hashes[operand.index()]),
+            _ => refined(program, Value::at(index), kinds.of(instruction), |operand| hashes[operand.index()]),
         });
     }
     let results: Vec<u64> = program.outputs.iter().map(|value| hashes[value.index()]).collect();
     shortened(&numbered(&results))
 }
 
-/// A hash of an instruction without its operands, in words that do not depend on the machine.
-fn kind(instruction: &Instruction, input: impl Fn(Input) -> String) -> u64 {
-    let text = match instruction {
-        Instruction::Constant(_) => "number".to_owned(),
-        Instruction::Input(of) => input(*of),
-        other => format!("{:?}", other.clone().map(|_| Value::at(0))),
-    };
-    let mut hasher = SipHasher24::new();
-    hasher.write(text.as_bytes());
-    hasher.finish()
+/// Hashes of instructions without their operands, in words that do not depend on the machine.
+struct Kinds<F> {
+    input: F,
+    known: LookUp<Instruction, u64>,
+}
+
+impl<F: Fn(Input) -> String> Kinds<F> {
+    fn of(&mut self, instruction: &Instruction) -> u64 {
+        let bare = match instruction {
+            Instruction::Constant(_) => Instruction::Constant(0),
+            other => other.clone().map(|_| Value::at(0)),
+        };
+        *self.known.entry(bare).or_insert_with_key(|bare| {
+            let text = match bare {
+                Instruction::Constant(_) => "number".to_owned(),
+                Instruction::Input(of) => (self.input)(*of),
+                other => format!("{other:?}"),
+            };
+            let mut hasher = SipHasher24::new();
+            hasher.write(text.as_bytes());
+            hasher.finish()
+        })
+    }
 }
 
 /// A hash together with the operands' hashes, sorted where their order does not matter.
 fn refined(program: &Program, value: Value, hash: u64, of: impl Fn(Value) -> u64) -> u64 {
     let instruction = &program.instructions[value.index()];
-    let mut operands: Vec<u64> = instruction.operands().map(of).collect();
+    let mut words: Vec<u64> = [hash].into_iter().chain(instruction.operands().map(of)).collect();
     if let Instruction::Add(..) | Instruction::Mul(..) | Instruction::MulAdd(..) = instruction {
-        operands[..2].sort_unstable();
+        words[1..3].sort_unstable();
     }
-    mixed(&[&[hash], &operands[..]].concat())
+    mixed(&words)
 }
 
 fn mixed(numbers: &[u64]) -> u64 {
     let mut hasher = SipHasher24::new();
-    numbers.iter().for_each(|number| hasher.write(&number.to_le_bytes()));
+    numbers.iter().for_each(|number| hasher.write_u64(number.to_le()));
     hasher.finish()
 }
 
 /// The number of values that share each hash.
-fn counted(hashes: &[u64]) -> BTreeMap<u64, usize> {
-    hashes.iter().fold(BTreeMap::new(), |mut classes, &hash| {
+fn counted(hashes: &[u64]) -> LookUp<u64, usize> {
+    hashes.iter().fold(LookUp::default(), |mut classes, &hash| {
         *classes.entry(hash).or_default() += 1;
         classes
     })
@@ -95,7 +109,7 @@ fn counted(hashes: &[u64]) -> BTreeMap<u64, usize> {
 
 /// Values that compute the same but for numbers are counted, in the program's order.
 fn numbered(hashes: &[u64]) -> Vec<u64> {
-    let mut met = BTreeMap::<u64, u64>::new();
+    let mut met = LookUp::<u64, u64>::default();
     let number = |&hash: &u64| {
         let count = met.entry(hash).or_default();
         *count += 1;

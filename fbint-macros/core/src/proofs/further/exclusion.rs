@@ -30,8 +30,9 @@ use super::reconstruction::DEGREE_IN_PARAMETERS;
 use crate::derivation::{Derivation, Role, Searched};
 use crate::expression::{Expression, Function};
 use crate::proofs::degree::{Degree, Degrees};
-use crate::proofs::point::{Set, Step, roots};
+use crate::proofs::point::roots;
 use crate::proofs::rotation;
+use crate::proofs::set::{Set, Step};
 
 /// The most points.
 const MOST_POINTS: u64 = 8;

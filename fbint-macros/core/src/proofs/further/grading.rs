@@ -163,7 +163,9 @@ impl Equations {
 
     fn sum(&self, mut one: Weight, factor: u64, other: &Weight) -> Weight {
         let entries = one.iter_mut().zip(other);
-        entries.for_each(|(entry, other)| *entry = self.field.add(*entry, self.field.multiply(factor, *other)));
+        for (entry, other) in entries.filter(|(_, other)| **other != 0) {
+            *entry = self.field.add(*entry, if factor == 1 { *other } else { self.field.multiply(factor, *other) });
+        }
         one
     }
 

@@ -141,20 +141,24 @@ impl Space<'_> {
     }
 
     fn sample(&self, point: &mut ModularPoint, parameters: Vec<u64>) -> Option<MonomialSample> {
-        let results = self.basis.tape.results(point)?;
-        let (values, rates) = self.along(&results, |state| results[self.basis.rates[state.place()]]);
+        let velocity = self.basis.rates(point)?;
+        let (values, rates) = self.along(&self.basis.variables(point)?, |state| velocity[state.place()]);
         Some(MonomialSample { parameters, values, rates })
     }
 
     /// The monomials, and their rates where the state has this velocity.
-    pub(super) fn along(&self, results: &[u64], velocity: impl Fn(Symbol) -> u64) -> (Vec<u64>, Vec<u64>) {
+    pub(super) fn along(
+        &self,
+        variables: &[Differentiated<u64>],
+        velocity: impl Fn(Symbol) -> u64,
+    ) -> (Vec<u64>, Vec<u64>) {
         let field = self.field;
-        let rate = |variable: &Differentiated<usize>| {
+        let rate = |variable: &Differentiated<u64>| {
             let slopes = variable.gradient.iter();
-            let terms = slopes.map(|(state, slope)| field.multiply(results[*slope], velocity(*state)));
+            let terms = slopes.map(|(state, slope)| field.multiply(*slope, velocity(*state)));
             terms.fold(0, |sum, term| field.add(sum, term))
         };
-        let variables = self.basis.variables.iter().map(|variable| (results[variable.value], rate(variable)));
+        let variables = variables.iter().map(|variable| (variable.value, rate(variable)));
         let variables: Vec<(u64, u64)> = variables.collect();
         let (mut values, mut rates): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         for FactoredMonomial { of, variable, .. } in &self.basis.monomials {
