@@ -45,15 +45,6 @@ both!(
     hamiltonian = p.norm_squared() / 2 + (q.norm() - 0.25).powi(2) / 2,
     start(q = vector![0.6, 0.8], p = vector![0, 0])
 );
-both!(
-    Puck,
-    PUCK,
-    coordinates(q: [2]),
-    velocities(v: [2]),
-    lagrangian = v.norm_squared() / 2,
-    force(v = -v / v.norm()),
-    start(q = vector![0, 0], v = vector![0.6, 0.8])
-);
 both!(Line, LINE, state(x, y), dynamics(x = 1, y = 2 * x), start(x = 0, y = 0));
 
 /// The end of a run until a time, and the number of its steps.
@@ -190,6 +181,15 @@ fn lengths_that_vanish_end_a_step() {
     );
     assert_same(&Spring, SPRING, until);
 }
+
+#[feedback_system(
+    coordinates(q: [2]),
+    velocities(v: [2]),
+    lagrangian = v.norm_squared() / 2,
+    force(v = -v / v.norm()),
+    taylor,
+)]
+struct Puck;
 
 /// Friction brings a puck to rest at t = 1. Its direction is unknown there, so that no step is short enough: none passes that point.
 #[test]

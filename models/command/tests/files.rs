@@ -660,6 +660,11 @@ fn a_run_ends_where_expressions_compare() -> Outcome {
     assert!((q[1] + 2.0 * 1.0_f64.sin()).abs() < 1e-9, "{q:?}");
     let (t, q) = end("t - 1 > q[0] / l")?;
     assert!((t - 1.0 - q[0] / 2.0).abs() < 1e-9, "{q:?}");
+    // Conditions that switch.
+    let (_, q) = end("abs(q[1]) > l / 2")?;
+    assert!((q[1] + 1.0).abs() < 1e-9, "{q:?}");
+    let (_, q) = end("q[0].max(q[1]) < 0")?;
+    assert!(q[0].abs() < 1e-9 && q[1] < 0.0, "{q:?}");
     let (_, q) = end("height < l / 2")?;
     assert!((q[1] + 1.0).abs() < 1e-9, "{q:?}");
     let refusals: [(&str, &[&str]); 3] = [

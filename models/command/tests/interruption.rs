@@ -350,6 +350,21 @@ fn a_run_resumes_beyond_its_end() -> Outcome {
     Ok(())
 }
 
+/// The last step of the shorter run ends where the run does, which is not the double that the others lead to.
+#[test]
+fn a_run_resumes_beyond_an_end_that_its_steps_meet_but_for_rounding() -> Outcome {
+    let folder = tempdir()?;
+    let run = ["run", "planar-pendulum", "--step", "0.0137", "--until", "13.7", "--checkpoint", "c"];
+    assert!(fbint(&folder, &run)?.status.success());
+    assert!(fbint(&folder, &["resume", "c", "--until", "30"])?.status.success());
+    let end = json_in(&folder, "planar-pendulum.run.json")?["state"]["q[0]"].as_f64().ok_or("no state")?;
+    let run = ["run", "planar-pendulum", "--step", "0.0137", "--until", "30"];
+    assert!(fbint(&folder, &run)?.status.success());
+    let whole = json_in(&folder, "planar-pendulum.run.json")?["state"]["q[0]"].as_f64().ok_or("no state")?;
+    assert!((end - whole).abs() < 1e-9, "{end} {whole}");
+    Ok(())
+}
+
 #[test]
 fn a_file_that_is_not_a_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
     let folder = tempdir()?;

@@ -510,6 +510,8 @@ mod expressions {
             ("q.norm() ^ (n + 1/2)", "(q.norm()).powf(n + 1/2)"),
             ("sin(x^2)^3", "(sin((x).powi(2))).powi(3)"),
             ("r[(0, 1)]^0.5", "(r[(0, 1)]).powf(0.5)"),
+            ("2^3^2", "(2).powf((3).powi(2))"),
+            ("x^(a)^(b) + 1", "(x).powf(((a)).powf(b)) + 1"),
             ("^", "().powf()"),
         ] {
             assert_eq!(with_powers(law), expected);

@@ -172,6 +172,26 @@ def test_calls_of_a_stepper_with_events_are_one_run():
     numpy.testing.assert_allclose(stepper.state[:4], [*held.q[-1], *held.p[-1]], atol=1e-12)
 
 
+PENDULUM_ON_A_ROD = """
+#[feedback_system(
+    coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / 2 + 9.81 * q[1],
+    constraint(length = q.norm_squared() - 1), start(q = vector![1, 0], p = vector![0, 0]),
+)]
+struct Rod;
+"""
+
+
+def test_steppers_drift_from_their_start_as_runs_do():
+    rod = fbint.model(PENDULUM_ON_A_ROD)()
+    for options in [{"gains": 1.0}, {"gains": "relaxation:1"}, {"method": "heun", "project": False}]:
+        stepper = rod.stepper(step=1 / 64, **options)
+        for _ in range(64):
+            stepper.step()
+        run = rod.run(1, step=1 / 64, **options)
+        assert abs(run.drift["length"]) > 2e-8
+        numpy.testing.assert_allclose(stepper.state, [*run.q[-1], *run.p[-1]], atol=1e-12)
+
+
 BRAKED = """
 #[feedback_system(
     coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2,
