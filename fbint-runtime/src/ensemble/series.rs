@@ -16,7 +16,7 @@ use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
 use crate::simulation::{GivenLimits, Span, without_series};
-use crate::stages::series_step::{StepRule, carried, change, is_too_short};
+use crate::stages::series_step::{self, StepRule, carry_on, is_too_short};
 use crate::stages::step_size::StepLimits;
 use crate::system::{FeedbackSystem, SystemFacts, Vector};
 
@@ -78,6 +78,13 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
         }
     }
 
+    /// The change of the states in steps of these sizes.
+    fn change(&self, h: Lanes<V>) -> Vector<S, Lanes<V>> {
+        let mut change: Vector<S, Lanes<V>> = filled(Scalar::from_f64(0.0));
+        series_step::change(Entries::flat(&self.coefficients), Vector::<S>::LEN, h, change.as_mut());
+        change
+    }
+
     /// Chooses the sizes of the next steps; returns the lanes in which they are the last, and those in which no step is possible.
     fn choose(&mut self, under_way: Mask<V>) -> (Mask<V>, Mask<V>) {
         let (mut last, mut stuck) = (Mask::none(), Mask::none());
@@ -99,13 +106,14 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
         field.series().map_err(|reason| without_series(self.facts, reason))?;
         let mut rule = StepRule::new(self.facts, self.tolerance, filled(0.0), None, self.limits)?;
-        rule.remember(start);
+        rule.remember(start.as_ref());
+        let order = rule.order;
         while self.rules.len() <= lane {
-            self.rules.push((rule, 0));
+            self.rules.push((rule.clone(), 0));
         }
         self.rules[lane] = (rule, 0);
-        self.coefficients.resize(rule.order + 1, filled(Scalar::from_f64(0.0)));
-        self.memory.resize(rule.order * S::LANE_COLUMNS, Scalar::from_f64(0.0));
+        self.coefficients.resize(order + 1, filled(Scalar::from_f64(0.0)));
+        self.memory.resize(order * S::LANE_COLUMNS, Scalar::from_f64(0.0));
         for i in 0..Vector::<S>::LEN {
             self.state[i].set(lane, start[i]);
             self.carry[i].set(lane, 0.0);
@@ -124,12 +132,11 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
         S::taylor_in_lanes(&numbers.system, &mut self.coefficients, &mut self.memory);
         let (last, stuck) = self.choose(under_way);
         let h = self.end_time - self.time;
-        let order = self.coefficients.len() - 1;
-        let change = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], h);
-        self.end_carry = self.carry;
-        self.end = carried(&self.state, &change, &mut self.end_carry, self.facts.clock);
+        (self.end, self.end_carry) = (self.change(h), self.carry);
+        carry_on(self.state.as_ref(), self.end.as_mut(), self.end_carry.as_mut(), self.facts.clock);
         let arrived = under_way.and_not(stuck);
         let lost = stuck.or(arrived.and_not(is_finite(&self.end)));
+        let order = self.coefficients.len() - 1;
         let power = Scalar::powi(h, order as i32);
         let error = Entries::from_fn(|i| self.coefficients[order][i] * power);
         let (out_of_proportion, may_be_left) = self.projection.project(arrived, h, &error, &mut self.end);
@@ -145,8 +152,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
     }
 
     fn within(&mut self, times: Lanes<V>, _: &dyn LaneFields<S, V>) -> Vector<S, Lanes<V>> {
-        let order = self.coefficients.len() - 1;
-        let change: Vector<S, Lanes<V>> = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], times - self.time);
+        let change = self.change(times - self.time);
         Entries::from_fn(|i| self.coefficients[0][i] + change[i])
     }
 
@@ -155,7 +161,8 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
         arrived.replace_each(&mut self.state, &self.end);
         arrived.replace_each(&mut self.carry, &self.end_carry);
         for lane in arrived.lanes() {
-            self.rules[lane].0.remember(&in_lane(&self.state, lane));
+            let state: Vector<S> = in_lane(&self.state, lane);
+            self.rules[lane].0.remember(state.as_ref());
         }
     }
 }

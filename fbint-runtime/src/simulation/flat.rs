@@ -274,7 +274,8 @@ impl Stepping {
             Self::Taylor { tolerance } => {
                 let series = field.series().map_err(|reason| without_series(facts, reason))?;
                 let limits = (time, progress.limits, progress.max_steps);
-                Box::new(TaylorSteps::new(series, field.driver(), state, (tolerance, None), limits, ends)?)
+                let of_field = (facts, series, field.driver());
+                Box::new(TaylorSteps::new(of_field, start, (tolerance, None), limits, Box::new(ends))?)
             }
             Self::Controlled { method, tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;

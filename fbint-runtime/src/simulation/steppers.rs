@@ -79,9 +79,11 @@ impl Stepping {
                     return Err(without_series(system.facts(), NOT_GENERATED));
                 }
                 let series = field.series().map_err(|reason| without_series(system.facts(), reason))?;
-                let limits = (control.time, control.limits, control.given.max_steps());
-                let rule = (tolerance, control.scales);
-                return Ok(Box::new(TaylorSteps::new(series, field.driver(), start, rule, limits, ends)?));
+                let (facts, limits) = (system.facts(), (control.time, control.limits, control.given.max_steps()));
+                let scales = control.scales.as_ref().map(|scales| facts.of_state::<S, _>(scales));
+                let (of_field, start) = ((facts, series, field.driver()), facts.of_state::<S, _>(&start));
+                let steps = TaylorSteps::new(of_field, start, (tolerance, scales), limits, Box::new(ends))?;
+                return Ok(Box::new(steps));
             }
             Self::Rodas5P { tolerances: (rtol, atol) } => {
                 // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
