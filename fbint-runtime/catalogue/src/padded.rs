@@ -6,7 +6,7 @@ use std::{array, fmt, ptr};
 
 use fbint_runtime::{
     DrivenSystem, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, PreparedSystem, Scalar,
-    SeriesShape, Signal, SystemFacts, TaylorFunctions, Vector,
+    Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::flat_model::{FlatModel, FlatSignal};
@@ -81,8 +81,7 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
                     series.expand(&system.given(&[], given, &[]), coefficients, N, memory);
                 }
             };
-        let SeriesShape { columns, switches, watched } = system.shared.flat.series()?.shape();
-        Ok(TaylorFunctions { columns, switches, watched, expand })
+        Ok(TaylorFunctions { shape: system.shared.flat.series()?.shape(), expand })
     }
 
     fn law_period(&self) -> f64 {

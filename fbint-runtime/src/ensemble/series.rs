@@ -20,15 +20,6 @@ use crate::stages::series_step::{self, StepRule, carry_on, is_too_short};
 use crate::stages::step_size::StepLimits;
 use crate::system::{FeedbackSystem, SystemFacts, Vector};
 
-/// The most numbers that an order of a field may take for members to go side by side: longer orders do not stay in the cache, and take lanes
-/// for the sums of one member.
-const MOST_COLUMNS: usize = 24;
-
-/// Returns `true` if members of a system go side by side.
-pub(super) fn are_in_lanes<S: FeedbackSystem>(facts: &SystemFacts) -> bool {
-    S::LANE_COLUMNS > 0 && S::LANE_COLUMNS <= MOST_COLUMNS && !facts.has_laws()
-}
-
 /// Steps of members by Taylor's method, and how far every lane is.
 pub(super) struct SeriesLaneSteps<S: FeedbackSystem, const V: usize> {
     facts: &'static SystemFacts,

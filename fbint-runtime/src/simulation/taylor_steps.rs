@@ -66,12 +66,12 @@ impl<'f, 'k> TaylorSteps<'f, 'k> {
         let zeros = vec![0.0; start.len()];
         let mut rule = StepRule::new(facts, tolerance, zeros.clone(), scales, limits)?;
         rule.remember(start);
-        let order = rule.order;
+        let (order, shape) = (rule.order, series.shape);
         Ok(Self {
             facts,
             // What is watched has the coefficient of the last order, too.
-            memory: vec![FourLanes::ZERO; series.columns * (order + usize::from(series.watched > 0))],
-            sides: vec![1.0; series.switches],
+            memory: vec![FourLanes::ZERO; shape.columns * (order + usize::from(shape.watched > 0))],
+            sides: vec![1.0; shape.switches],
             coefficients: SeriesRows::zeros(order, series.stride),
             series,
             driver,
@@ -217,8 +217,8 @@ impl Stepper for TaylorSteps<'_, '_> {
     }
 
     fn event_series(&self, event: usize) -> Option<Vec<f64>> {
-        let function = self.series.switches + event;
-        (function < self.series.watched).then(|| self.watched(function, self.time - self.from))
+        let function = self.series.shape.switches + event;
+        (function < self.series.shape.watched).then(|| self.watched(function, self.time - self.from))
     }
 
     fn project_within(&self, time: f64, x: &mut [f64]) {

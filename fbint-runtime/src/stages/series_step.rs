@@ -91,9 +91,8 @@ impl<V: Clone + AsRef<[f64]> + AsMut<[f64]>> StepRule<V> {
     #[inline(always)]
     fn weigh(&mut self) {
         self.has_new = false;
-        let entries = self.facts.state.len();
-        for (i, (weight, size)) in self.weights.as_mut().iter_mut().zip(self.sizes.as_ref()).enumerate() {
-            self.has_new |= *size == 0.0 && i < entries;
+        for (weight, size) in self.weights.as_mut().iter_mut().zip(self.sizes.as_ref()) {
+            self.has_new |= *size == 0.0;
             *weight = if *size >= f64::MIN_POSITIVE { 1.0 / size } else { 0.0 };
         }
     }
