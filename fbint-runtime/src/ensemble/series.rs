@@ -99,10 +99,11 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
     /// The lanes in which a step leaves the field: see the steps of a simulation.
     fn apart(&self, arrived: Mask<V>, h: Lanes<V>, numbers: &Numbers<S, V>) -> Mask<V> {
         let (order, begin) = (self.coefficients.len() - 1, &self.coefficients[0]);
-        let is_endless = |lane: usize| in_lane::<Vector<S>, _, V>(&self.coefficients[order], lane) == filled(0.0);
-        let mut apart = Mask::none();
-        for part in [0.5, 1.0] {
-            let part = h * Scalar::from_f64(part);
+        let last = |lane: usize| in_lane::<Vector<S>, _, V>(&self.coefficients[order], lane);
+        let places = arrived.lanes().map(|lane| self.rules[lane].0.places(last(lane).as_ref(), h.lane(lane))).max();
+        let (places, mut apart) = (places.unwrap_or_default(), Mask::none());
+        for place in 1..=places {
+            let part = h * Scalar::from_f64(f64::from(place) / f64::from(places));
             let change = self.change(part);
             let mut state: Vector<S, Lanes<V>> = Entries::from_fn(|i| begin[i] + change[i]);
             if let Some(clock) = self.facts.clock {
@@ -112,9 +113,7 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
             let slopes = Entries::from_fn(|i| slope(order, |n| self.coefficients[n][i], part));
             for lane in arrived.lanes() {
                 let [state, rates, slopes] = [&state, &rates, &slopes].map(|of| in_lane::<Vector<S>, _, V>(of, lane));
-                let keeps = self.rules[lane].0.keeps_to_the_field([&state, &rates, &slopes], h.lane(lane));
-                // A simulation looks at more places of a step without an end in sight.
-                if !keeps || is_endless(lane) {
+                if !self.rules[lane].0.keeps_to_the_field([&state, &rates, &slopes], h.lane(lane)) {
                     apart = apart.with(lane, true);
                 }
             }

@@ -31,8 +31,6 @@ use crate::system::taylor::Series;
 
 /// The number of polynomials of degree 7 that take the place of a series in a step that is kept.
 const PIECES: usize = 24;
-/// The places at which a step is compared with the field, and those of a step whose series has no end in sight.
-const PLACES: [u32; 2] = [2, 64];
 /// The halvings that lead to the spacing of doubles in a step.
 const HALVINGS: u32 = 52;
 
@@ -162,8 +160,7 @@ impl<'f, 'k> TaylorSteps<'f, 'k> {
 
     /// The part of a step in which the field has the rates of the series, and a little more if that is not all of it.
     fn with_the_field(&mut self, size: f64) -> f64 {
-        let (last, [usual, many]) = (self.coefficients.row(self.rule.order), PLACES);
-        let places = if last.iter().all(|coefficient| *coefficient == 0.0) { many } else { usual };
+        let places = self.rule.places(self.coefficients.row(self.rule.order), size);
         let mut ends = (1..=places).map(|place| size * f64::from(place) / f64::from(places));
         let Some(mut apart) = ends.find(|end| !self.keeps_to_the_field(*end, size)) else { return size };
         let mut together = 0.0;

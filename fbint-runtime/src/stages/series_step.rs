@@ -21,6 +21,10 @@ const LARGEST_SHARE: f64 = -core::f64::consts::LOG2_E;
 
 /// The number of tolerances by which the rates of a field and those of its series may change a step: truncation explains some.
 const APART: f64 = 1e4;
+/// The places at which a step is compared with the field: of one that its series ends, and of one with a last term that is shorter than this
+/// part of the tolerance.
+const PLACES: [u32; 2] = [2, 64];
+const SHORT: f64 = 1e-3;
 
 /// The slope of a polynomial with these coefficients.
 pub(crate) fn slope<T: Scalar>(order: usize, coefficient: impl Fn(usize) -> T, at: T) -> T {
@@ -128,6 +132,14 @@ impl<V: Clone + AsRef<[f64]> + AsMut<[f64]>> StepRule<V> {
             }
         }
         self.weigh();
+    }
+
+    /// The number of places at which a step of this size, by the last coefficients, has to be compared with the field: many where the series
+    /// would go on beyond it, and may not know what comes.
+    pub(crate) fn places(&self, last: &[f64], size: f64) -> u32 {
+        let (power, [usual, many]) = (Scalar::powi(size, self.order as i32), PLACES);
+        let is_short = |(last, own): (&f64, &f64)| last.abs() * power <= SHORT * self.tolerance * own;
+        if last.iter().zip(self.sizes.as_ref()).all(is_short) { many } else { usual }
     }
 
     /// Returns `true` if the rates of the field in a state are the slopes of the polynomial of a step of this size there.
