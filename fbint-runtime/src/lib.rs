@@ -184,10 +184,7 @@ pub use system::lagrangian::LagrangianSystem;
 pub use system::record::serialize_record;
 pub use system::short_form::ShortForm;
 #[doc(hidden)]
-pub use system::taylor::PastOrders;
-#[cfg(feature = "std")]
-#[doc(hidden)]
-pub use system::taylor::{SeriesShape, SumGroup, order_sums};
+pub use system::taylor::{PastOrders, SeriesShape};
 pub use system::taylor::{TaylorSystem, TaylorTangents};
 pub use system::{
     Conservation, ControlledSystem, CrossingDirection, Declared, DeclaredEvent, DeclaredShape, DrivenSystem, Evidence,

@@ -567,7 +567,7 @@ fn assert_members_are_simulations<S: FeedbackSystem + Sync>(
 
 #[test]
 fn members_of_ensembles_are_their_simulations() {
-    const { assert!(Orbit::LANE_COLUMNS > 0 && Orbit::LANE_COLUMNS <= 24) };
+    const { assert!(Orbit::LANE_COLUMNS > 0) };
     assert_members_are_simulations(&Orbit, |part| [0.5 + part, 0.0, 0.0, 1.5], 4.0);
     assert_members_are_simulations(&Oscillator { m: 2.0, k: 3.0 }, |part| [1.0, part], 7.0);
     assert_members_are_simulations(&Airy, |part| [1.0, part, 0.0, 0.0], 3.0);

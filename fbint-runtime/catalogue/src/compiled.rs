@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fbint_runtime::{
     Dual, Entries, Entry, Error, Event, FeedbackLaw, FeedbackSystem, FourLanes, GeneratedSystem, Integrals, Lanes,
-    OneStep, PreparedSystem, Scalar, SeriesShape, SystemFacts, TaylorFunctions, Vector,
+    OneStep, PreparedSystem, Scalar, SeriesShape, SystemFacts, Vector,
 };
 
 use crate::drawing::Drawing;
@@ -205,23 +205,14 @@ impl<S: GeneratedSystem> Functions<Dual> for CompiledFunctions<S> {
 
 impl<S: GeneratedSystem> FlatSeries for CompiledFunctions<S> {
     fn shape(&self) -> SeriesShape {
-        let functions = S::taylor_functions(&S::of_numbers(|_| 0.0));
-        functions.map_or(
-            SeriesShape::default(),
-            |TaylorFunctions { columns, switches, watched, is_polynomial, .. }| SeriesShape {
-                columns,
-                switches,
-                watched,
-                is_polynomial,
-            },
-        )
+        S::taylor_functions(&S::of_numbers(|_| 0.0)).map(|functions| functions.shape).unwrap_or_default()
     }
 
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {
         let system = system::<S, f64>(given);
         let Ok(functions) = S::taylor_functions(&system) else { return };
         let mut own: Vec<Vector<S>> = coefficients.chunks_exact(stride).map(vector).collect();
-        let (sides, later) = given[Source::First].split_at(functions.switches);
+        let (sides, later) = given[Source::First].split_at(functions.shape.switches);
         let later = later.chunks_exact(stride).flat_map(|order| &order[..S::FACTS.input_names.len()]);
         let list: Vec<f64> = sides.iter().chain(later).copied().collect();
         (functions.expand)(&system, &list, Entries::flat_mut(&mut own), memory);

@@ -6,7 +6,7 @@ use std::{array, fmt, ptr};
 
 use fbint_runtime::{
     DrivenSystem, Dual, Entry, FeedbackLaw, FeedbackSystem, FourLanes, HamelFunctions, HamelSystem, MediumLanes,
-    NarrowLanes, PreparedSystem, Scalar, SeriesShape, Signal, SystemFacts, TaylorFunctions, Vector,
+    NarrowLanes, PreparedSystem, Scalar, Signal, SystemFacts, TaylorFunctions, Vector,
 };
 
 use crate::flat_model::{FlatModel, FlatSignal};
@@ -81,8 +81,7 @@ impl<const N: usize, const M: usize> FeedbackSystem for Padded<N, M> {
                     series.expand(&system.given(&[], given, &[]), coefficients, N, memory);
                 }
             };
-        let SeriesShape { columns, switches, watched, is_polynomial } = system.shared.flat.series()?.shape();
-        Ok(TaylorFunctions { columns, switches, watched, is_polynomial, expand })
+        Ok(TaylorFunctions { shape: system.shared.flat.series()?.shape(), expand })
     }
 
     fn law_period(&self) -> f64 {

@@ -16,18 +16,9 @@ use crate::numbers::lanes::{Lanes, Mask};
 use crate::numbers::linear::filled;
 use crate::numbers::scalar::Scalar;
 use crate::simulation::{GivenLimits, Span, without_series};
-use crate::stages::series_step::{StepRule, carried, change, is_too_short, slope};
+use crate::stages::series_step::{self, StepRule, carry_on, is_too_short, slope};
 use crate::stages::step_size::StepLimits;
 use crate::system::{FeedbackSystem, PreparedSystem, SystemFacts, Vector};
-
-/// The most numbers that an order of a field may take for members to go side by side: longer orders do not stay in the cache, and take lanes
-/// for the sums of one member.
-const MOST_COLUMNS: usize = 24;
-
-/// Returns `true` if members of a system go side by side.
-pub(super) fn are_in_lanes<S: FeedbackSystem>(facts: &SystemFacts) -> bool {
-    S::LANE_COLUMNS > 0 && S::LANE_COLUMNS <= MOST_COLUMNS && !facts.has_laws()
-}
 
 /// Steps of members by Taylor's method, and how far every lane is.
 pub(super) struct SeriesLaneSteps<S: FeedbackSystem, const V: usize> {
@@ -80,6 +71,13 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
         }
     }
 
+    /// The change of the states in steps of these sizes.
+    fn change(&self, h: Lanes<V>) -> Vector<S, Lanes<V>> {
+        let mut change: Vector<S, Lanes<V>> = filled(Scalar::from_f64(0.0));
+        series_step::change(Entries::flat(&self.coefficients), Vector::<S>::LEN, h, change.as_mut());
+        change
+    }
+
     /// Chooses the sizes of the next steps; returns the lanes in which they are the last, and those in which no step is possible.
     fn choose(&mut self, under_way: Mask<V>) -> (Mask<V>, Mask<V>) {
         let (mut last, mut stuck) = (Mask::none(), Mask::none());
@@ -101,11 +99,12 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
     /// The lanes in which a step leaves the field: see the steps of a simulation.
     fn apart(&self, arrived: Mask<V>, h: Lanes<V>, numbers: &Numbers<S, V>) -> Mask<V> {
         let (order, begin) = (self.coefficients.len() - 1, &self.coefficients[0]);
-        let is_endless = |lane: usize| in_lane::<Vector<S>, _, V>(&self.coefficients[order], lane) == filled(0.0);
-        let mut apart = Mask::none();
-        for part in [0.5, 1.0] {
-            let part = h * Scalar::from_f64(part);
-            let change: Vector<S, Lanes<V>> = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], part);
+        let last = |lane: usize| in_lane::<Vector<S>, _, V>(&self.coefficients[order], lane);
+        let places = arrived.lanes().map(|lane| self.rules[lane].0.places(last(lane).as_ref(), h.lane(lane))).max();
+        let (places, mut apart) = (places.unwrap_or_default(), Mask::none());
+        for place in 1..=places {
+            let part = h * Scalar::from_f64(f64::from(place) / f64::from(places));
+            let change = self.change(part);
             let mut state: Vector<S, Lanes<V>> = Entries::from_fn(|i| begin[i] + change[i]);
             if let Some(clock) = self.facts.clock {
                 state[clock] = self.time + part;
@@ -114,9 +113,7 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
             let slopes = Entries::from_fn(|i| slope(order, |n| self.coefficients[n][i], part));
             for lane in arrived.lanes() {
                 let [state, rates, slopes] = [&state, &rates, &slopes].map(|of| in_lane::<Vector<S>, _, V>(of, lane));
-                let keeps = self.rules[lane].0.keeps_to_the_field([&state, &rates, &slopes], h.lane(lane));
-                // A simulation looks at more places of a step without an end in sight.
-                if !keeps || is_endless(lane) {
+                if !self.rules[lane].0.keeps_to_the_field([&state, &rates, &slopes], h.lane(lane)) {
                     apart = apart.with(lane, true);
                 }
             }
@@ -128,15 +125,16 @@ impl<S: FeedbackSystem, const V: usize> SeriesLaneSteps<S, V> {
 impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S, V> {
     fn begin(&mut self, lane: usize, field: AloneField<'_, S>, start: &Vector<S>) -> Result<(), Error> {
         let series = field.series().map_err(|reason| without_series(self.facts, reason))?;
-        self.is_polynomial = series.is_polynomial;
+        self.is_polynomial = series.shape.is_polynomial;
         let mut rule = StepRule::new(self.facts, self.tolerance, filled(0.0), None, self.limits)?;
-        rule.remember(start);
+        rule.remember(start.as_ref());
+        let order = rule.order;
         while self.rules.len() <= lane {
-            self.rules.push((rule, 0));
+            self.rules.push((rule.clone(), 0));
         }
         self.rules[lane] = (rule, 0);
-        self.coefficients.resize(rule.order + 1, filled(Scalar::from_f64(0.0)));
-        self.memory.resize(rule.order * S::LANE_COLUMNS, Scalar::from_f64(0.0));
+        self.coefficients.resize(order + 1, filled(Scalar::from_f64(0.0)));
+        self.memory.resize(order * S::LANE_COLUMNS, Scalar::from_f64(0.0));
         for i in 0..Vector::<S>::LEN {
             self.state[i].set(lane, start[i]);
             self.carry[i].set(lane, 0.0);
@@ -155,12 +153,11 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
         S::taylor_in_lanes(&numbers.system, &mut self.coefficients, &mut self.memory);
         let (last, stuck) = self.choose(under_way);
         let h = self.end_time - self.time;
-        let order = self.coefficients.len() - 1;
-        let change = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], h);
-        self.end_carry = self.carry;
-        self.end = carried(&self.state, &change, &mut self.end_carry, self.facts.clock);
+        (self.end, self.end_carry) = (self.change(h), self.carry);
+        carry_on(self.state.as_ref(), self.end.as_mut(), self.end_carry.as_mut(), self.facts.clock);
         let arrived = under_way.and_not(stuck);
         let lost = stuck.or(arrived.and_not(is_finite(&self.end)));
+        let order = self.coefficients.len() - 1;
         let power = Scalar::powi(h, order as i32);
         let error = Entries::from_fn(|i| self.coefficients[order][i] * power);
         let (out_of_proportion, may_be_left) = self.projection.project(arrived, h, &error, &mut self.end);
@@ -178,8 +175,7 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
     }
 
     fn within(&mut self, times: Lanes<V>, _: &dyn LaneFields<S, V>) -> Vector<S, Lanes<V>> {
-        let order = self.coefficients.len() - 1;
-        let change: Vector<S, Lanes<V>> = change(order, Vector::<S>::LEN, |n| &self.coefficients[n], times - self.time);
+        let change = self.change(times - self.time);
         Entries::from_fn(|i| self.coefficients[0][i] + change[i])
     }
 
@@ -188,7 +184,8 @@ impl<S: FeedbackSystem, const V: usize> LaneStepper<S, V> for SeriesLaneSteps<S,
         arrived.replace_each(&mut self.state, &self.end);
         arrived.replace_each(&mut self.carry, &self.end_carry);
         for lane in arrived.lanes() {
-            self.rules[lane].0.remember(&in_lane(&self.state, lane));
+            let state: Vector<S> = in_lane(&self.state, lane);
+            self.rules[lane].0.remember(state.as_ref());
         }
     }
 }

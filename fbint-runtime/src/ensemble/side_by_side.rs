@@ -7,7 +7,7 @@ use super::controlled::ControlledLaneSteps;
 use super::fixed::{FixedLaneSteps, FixedMethod};
 use super::lane_loop::{self, LaneStepper};
 use super::samples::{FlatEnsembleRun, Track};
-use super::series::{self, SeriesLaneSteps};
+use super::series::SeriesLaneSteps;
 use super::setup::EnsembleStepping;
 use crate::error::Error;
 use crate::method::settings::Settings;
@@ -55,7 +55,7 @@ impl<S: FeedbackSystem + Sync, const V: usize> SideBySide<'_, '_, S, V> {
             EnsembleStepping::Series { tolerance } => {
                 let (span, facts) = (Span { from, until }, self.setup.facts());
                 // The first condition is a constant, so that the steps are compiled for systems that can have them alone.
-                if const { S::LANE_COLUMNS > 0 } && series::are_in_lanes::<S>(facts) {
+                if const { S::LANE_COLUMNS > 0 } && !facts.has_laws() {
                     let limits = self.settings.limits;
                     self.integrate(members, &mut SeriesLaneSteps::new(facts, *tolerance, projection, span, limits))
                 } else {

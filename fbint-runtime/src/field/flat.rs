@@ -22,7 +22,7 @@ use crate::numbers::linear::{inner, not_finite};
 use crate::numbers::scalar::Scalar;
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
-use crate::system::taylor::{Series, SeriesShape};
+use crate::system::taylor::Series;
 
 /// A source of inputs on slices, like a [`Signal`](crate::Signal).
 pub trait FlatSignal: Send {
@@ -201,7 +201,7 @@ impl<'a> FlatField<'a> {
         if self.laws == Laws::Held {
             return Err(LAWS_ARE_SAMPLED);
         }
-        let SeriesShape { columns, switches, watched, is_polynomial } = self.system.series()?;
+        let shape = self.system.series()?;
         let expand = move |sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
             let (mut inputs, mut given) = (self.inputs.borrow_mut(), sides.to_vec());
             if let Some(signal) = self.signal {
@@ -212,7 +212,7 @@ impl<'a> FlatField<'a> {
             }
             self.system.expand_with(inputs.all(), &given, coefficients, stride, memory);
         };
-        Ok(Series { columns, switches, watched, is_polynomial, stride, expand: Box::new(expand) })
+        Ok(Series { shape, stride, expand: Box::new(expand) })
     }
 
     /// f(x).

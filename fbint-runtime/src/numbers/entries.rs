@@ -28,10 +28,6 @@ pub trait Entries<T: Entry>:
     #[doc(hidden)]
     fn of_slice(slice: &[T]) -> Option<&Self>;
 
-    /// The vectors whose entries follow one another in a slice.
-    #[doc(hidden)]
-    fn of_flat(slice: &[T]) -> &[Self];
-
     /// The entries of all vectors, one vector after the other.
     #[doc(hidden)]
     fn flat(vectors: &[Self]) -> &[T];
@@ -77,11 +73,6 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
     #[inline]
     fn of_slice(slice: &[T]) -> Option<&Self> {
         slice.first_chunk()
-    }
-
-    #[inline]
-    fn of_flat(slice: &[T]) -> &[Self] {
-        slice.as_chunks().0
     }
 
     #[inline]

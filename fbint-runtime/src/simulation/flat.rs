@@ -7,7 +7,7 @@ use super::sampled::LawSamples;
 use super::snapshot::Origin;
 use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
 use super::switching::{Switching, append};
-use super::taylor_steps::{TaylorSteps, without_series};
+use super::taylor_steps::{Rates, TaylorSteps, without_series};
 use super::{Course, FlatRun, GivenLimits, Schedule, Span, Watch, check_driving};
 use crate::error::Error;
 use crate::error::memory::Storage;
@@ -280,8 +280,10 @@ impl Stepping {
             Self::Taylor { tolerance } => {
                 let series = field.series().map_err(|reason| without_series(facts, reason))?;
                 let limits = (time, progress.limits, progress.max_steps);
-                let rates = Box::new(|x: &Blocks| field.rates(x));
-                Box::new(TaylorSteps::new((series, rates), field.driver(), state, (tolerance, None), limits, ends)?)
+                let of_field = (facts, series, field.driver());
+                let rates = |x: &[f64], rates: &mut [f64]| rates.copy_from_slice(field.rates(&Blocks::of(x)).own());
+                let (of_field, ends) = ((of_field, Box::new(rates) as Box<Rates<'_>>), Box::new(ends));
+                Box::new(TaylorSteps::new(of_field, start, (tolerance, None), limits, ends)?)
             }
             Self::Controlled { method, tolerances: (rtol, atol) } => {
                 let tolerance = Tolerance::new(rtol, atol)?;

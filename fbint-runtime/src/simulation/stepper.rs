@@ -11,6 +11,10 @@ use crate::error::memory::Storage;
 use crate::hold::projection::{Land, Landed, LandingMemory};
 use crate::method::advance::Advance;
 use crate::method::error_control::{Controlled, Progress};
+use crate::numbers::entries::Numbers;
+use crate::numbers::scalar::Scalar;
+use crate::stages::dense_output::DenseOutput;
+use crate::stages::series_step::SeriesRows;
 use crate::system::SystemFacts;
 
 /// An integration under way, which makes one step at a time. States are flat.
@@ -101,23 +105,77 @@ pub(crate) struct StepEnds<'k, L: Land> {
     pub(super) kept: &'k mut Option<Vec<L::Polynomial>>,
 }
 
-impl<L: Land> StepEnds<'_, L> {
-    #[inline(always)]
-    pub(super) fn entries<'x>(&self, x: &'x L::State) -> &'x [f64] {
-        L::entries(self.facts, x)
+/// [`StepEnds`] of any states, on slices.
+pub(super) trait Ends {
+    /// Projects the end of a step of a series, whose last term is the error, if states are projected.
+    fn land(&mut self, begin: &[f64], series: &SeriesRows, h: f64, x: &mut [f64]);
+    /// The end of the last step, if it was projected.
+    fn landed(&self) -> Option<Landed<'_>>;
+    /// Sets the time in a state within the last step, and projects it if states are projected.
+    fn project_within(&self, time: f64, x: &mut [f64]);
+    /// Returns `true` if steps are kept.
+    fn keeps_steps(&self) -> bool;
+    /// Keeps steps as polynomials, entry by entry.
+    fn keep(&mut self, steps: &mut dyn Iterator<Item = Vec<DenseOutput<[f64; 1]>>>) -> Result<(), Error>;
+    fn begin_anew(&mut self);
+    /// The memory that projections need.
+    fn memory(&self) -> Memory;
+    /// Remembers the errors of earlier steps, and f at the end of the last one if the next step begins with it.
+    fn resume(&mut self, memory: &Memory, derivative: Option<&[f64]>);
+}
+
+impl<L: Land> Ends for StepEnds<'_, L> {
+    fn land(&mut self, begin: &[f64], series: &SeriesRows, h: f64, x: &mut [f64]) {
+        let Some(lander) = &mut self.lander else { return };
+        let (begin, mut state) = (L::state(begin), L::state(x));
+        let (last, power) = (series.row(series.order()), Scalar::powi(h, series.order() as i32));
+        lander.land(&begin, &begin.like(|i| last[i] * power), h, &mut state);
+        x.copy_from_slice(L::entries(self.facts, &state));
     }
 
-    pub(super) fn landed(&self) -> Option<Landed<'_>> {
+    fn landed(&self) -> Option<Landed<'_>> {
         self.lander.as_ref().map(L::landed)
     }
 
-    pub(super) fn project_within(&self, time: f64, x: &mut [f64]) {
+    fn project_within(&self, time: f64, x: &mut [f64]) {
         let mut state = L::state(x);
         L::set_clock(self.facts, &mut state, time);
         if let Some(lander) = &self.lander {
             lander.project_within(&mut state);
         }
         x.copy_from_slice(self.entries(&state));
+    }
+
+    fn keeps_steps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    fn keep(&mut self, steps: &mut dyn Iterator<Item = Vec<DenseOutput<[f64; 1]>>>) -> Result<(), Error> {
+        let Some(kept) = self.kept else { return Ok(()) };
+        for step in steps {
+            Storage::STEPS.push(kept, L::of_entries(step))?;
+        }
+        Ok(())
+    }
+
+    fn begin_anew(&mut self) {
+        self.lander.iter_mut().for_each(L::begin_anew);
+    }
+
+    fn memory(&self) -> Memory {
+        self.lander.as_ref().map(|lander| lander.memory().into()).unwrap_or_default()
+    }
+
+    fn resume(&mut self, memory: &Memory, derivative: Option<&[f64]>) {
+        let lander = self.lander.iter_mut();
+        lander.for_each(|lander| lander.resume(memory.mean.as_deref(), derivative, memory.held.as_ref()));
+    }
+}
+
+impl<L: Land> StepEnds<'_, L> {
+    #[inline(always)]
+    fn entries<'x>(&self, x: &'x L::State) -> &'x [f64] {
+        L::entries(self.facts, x)
     }
 
     /// Puts the state on a polynomial at a time into `x`.
@@ -128,21 +186,6 @@ impl<L: Land> StepEnds<'_, L> {
     /// Sets the time in the entries of a state.
     fn set_clock(&self, x: &mut [f64], time: f64) {
         self.facts.clock.into_iter().for_each(|clock| x[clock] = time);
-    }
-
-    pub(super) fn begin_anew(&mut self) {
-        self.lander.iter_mut().for_each(L::begin_anew);
-    }
-
-    /// The memory that projections need.
-    pub(super) fn memory(&self) -> Memory {
-        self.lander.as_ref().map(|lander| lander.memory().into()).unwrap_or_default()
-    }
-
-    /// Remembers the errors of earlier steps, and f at the end of the last one if the next step begins with it.
-    pub(super) fn resume(&mut self, memory: &Memory, derivative: Option<&[f64]>) {
-        let lander = self.lander.iter_mut();
-        lander.for_each(|lander| lander.resume(memory.mean.as_deref(), derivative, memory.held.as_ref()));
     }
 }
 

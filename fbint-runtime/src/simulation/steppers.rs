@@ -2,7 +2,7 @@
 
 use super::schedule::GivenLimits;
 use super::stepper::{ControlledSteps, FixedSteps, StepEnds, Stepper};
-use super::taylor_steps::{TaylorSteps, without_series};
+use super::taylor_steps::{Rates, TaylorSteps, without_series};
 use crate::error::Error;
 use crate::field::Field;
 use crate::field::sides::Side;
@@ -14,6 +14,7 @@ use crate::method::hamel::{self, HamelMethod, InVectors};
 use crate::method::integrator::Integrator;
 use crate::method::settings::{ErrorControl, GeometricMap, Stepping};
 use crate::numbers::entries::Entries;
+use crate::numbers::linear::from_slice;
 use crate::stages::step_size::StepLimits;
 use crate::stages::tolerance::Tolerance;
 use crate::system::{FeedbackSystem, NOT_GENERATED, Vector};
@@ -79,9 +80,14 @@ impl Stepping {
                     return Err(without_series(system.facts(), NOT_GENERATED));
                 }
                 let series = field.series().map_err(|reason| without_series(system.facts(), reason))?;
-                let limits = (control.time, control.limits, control.given.max_steps());
-                let (rates, rule) = (Box::new(|x: &Vector<S>| field.value(x)), (tolerance, control.scales));
-                return Ok(Box::new(TaylorSteps::new((series, rates), field.driver(), start, rule, limits, ends)?));
+                let (facts, limits) = (system.facts(), (control.time, control.limits, control.given.max_steps()));
+                let scales = control.scales.as_ref().map(|scales| facts.of_state::<S, _>(scales));
+                let (of_field, start) = ((facts, series, field.driver()), facts.of_state::<S, _>(&start));
+                let rates = |x: &[f64], rates: &mut [f64]| {
+                    rates.copy_from_slice(facts.of_state::<S, _>(&field.value(&from_slice(x))));
+                };
+                let (of_field, ends) = ((of_field, Box::new(rates) as Box<Rates<'s>>), Box::new(ends));
+                return Ok(Box::new(TaylorSteps::new(of_field, start, (tolerance, scales), limits, ends)?));
             }
             Self::Rodas5P { tolerances: (rtol, atol) } => {
                 // The first condition is a constant, so that the steps are compiled for systems that can have them alone.

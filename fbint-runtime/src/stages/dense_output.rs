@@ -38,20 +38,15 @@ impl<V: Entries<f64>> DenseOutput<V> {
         Self { time, h, polynomial: Interpolant::cubic(h, start, &end, rates) }
     }
 
-    /// A Taylor series from `from` on, as a polynomial of degree 7 from `after` later on, for as long as `h`: what is left out is of the
-    /// order of (h / rho)^8, where rho is the radius of convergence.
+    /// The step with these polynomials of its entries, at least one.
     #[cfg(feature = "std")]
-    pub(crate) fn of_series(coefficients: impl DoubleEndedIterator<Item = V>, from: f64, after: f64, h: f64) -> Self {
-        // The series about the beginning, in the fraction of the piece.
-        let mut about = [filled(0.0); 8];
-        for coefficient in coefficients.rev() {
-            for power in (0..about.len()).rev() {
-                let below: V = if power == 0 { coefficient } else { about[power - 1] };
-                let factor = if power == 0 { 1.0 } else { h };
-                about[power] = V::from_fn(|i| about[power][i] * after + below[i] * factor);
-            }
-        }
-        Self { time: from + after, h, polynomial: Interpolant::of_powers(about) }
+    pub(crate) fn of_entries(entries: &[DenseOutput<[f64; 1]>]) -> Self {
+        let vector = |number: &dyn Fn(&Interpolant<[f64; 1]>) -> f64| {
+            V::from_fn(|i| entries.get(i).map_or(0.0, |entry| number(&entry.polynomial)))
+        };
+        let start = vector(&|polynomial| polynomial.start[0]);
+        let coefficients = core::array::from_fn(|power| vector(&|polynomial| polynomial.coefficients[power][0]));
+        Self { time: entries[0].time, h: entries[0].h, polynomial: Interpolant { start, coefficients } }
     }
 
     /// The time at the beginning of the step.
@@ -78,33 +73,46 @@ impl<V: Entries<f64>> DenseOutput<V> {
     }
 }
 
-impl<V: Entries<f64>> Interpolant<V> {
+#[cfg(feature = "std")]
+impl DenseOutput<[f64; 1]> {
+    /// A Taylor series from `from` on, as a polynomial of degree 7 from `after` later on, for as long as `h`: what is left out is of the
+    /// order of (h / rho)^8, where rho is the radius of convergence.
+    pub(crate) fn of_series(coefficients: impl DoubleEndedIterator<Item = f64>, from: f64, after: f64, h: f64) -> Self {
+        // The series about the beginning, in the fraction of the piece.
+        let mut about = [0.0; 8];
+        for coefficient in coefficients.rev() {
+            for power in (1..about.len()).rev() {
+                about[power] = about[power] * after + about[power - 1] * h;
+            }
+            about[0] = about[0] * after + coefficient;
+        }
+        Self { time: from + after, h, polynomial: Interpolant::of_powers(about) }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Interpolant<[f64; 1]> {
     /// The polynomial with these coefficients of 1, s, s^2 and so on: its value at 0 is taken off and the rest divided by s, then the value
     /// at 1 and the rest divided by 1 - s, by turns.
-    #[cfg(feature = "std")]
-    fn of_powers(powers: [V; 8]) -> Self {
-        let [start, mut left @ ..] = powers;
-        let mut coefficients = [filled(0.0); 7];
+    fn of_powers([start, mut left @ ..]: [f64; 8]) -> Self {
+        let mut coefficients = [[0.0]; 7];
         for (number, coefficient) in coefficients.iter_mut().enumerate() {
             let rest = &mut left[..7 - number];
             if number % 2 == 0 {
                 // (1 - s) (r_0 + r_1 s + ..) has r_i - r_{i-1} at s^i.
                 for i in (1..rest.len()).rev() {
-                    let above: V = rest.get(i + 1).copied().unwrap_or(filled(0.0));
-                    rest[i] = V::from_fn(|entry| rest[i][entry] + above[entry]);
+                    rest[i] += rest.get(i + 1).copied().unwrap_or(0.0);
                 }
-                let (first, others) = rest.split_at_mut(1);
-                let second: V = others.first().copied().unwrap_or(filled(0.0));
-                *coefficient = V::from_fn(|entry| first[0][entry] + second[entry]);
+                *coefficient = [rest[0] + rest.get(1).copied().unwrap_or(0.0)];
                 for i in 0..rest.len() - 1 {
-                    rest[i] = V::from_fn(|entry| -rest[i + 1][entry]);
+                    rest[i] = -rest[i + 1];
                 }
             } else {
-                *coefficient = rest[0];
+                *coefficient = [rest[0]];
                 rest.copy_within(1.., 0);
             }
         }
-        Self { start, coefficients }
+        Self { start: [start], coefficients }
     }
 }
 

@@ -170,7 +170,6 @@ impl<'m, E, const K: usize> Iterator for Pairs<'m, E, K> {
 }
 
 /// The numbers that say how long the lists of Taylor series are.
-#[cfg(feature = "std")]
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeriesShape {
@@ -180,20 +179,21 @@ pub struct SeriesShape {
     pub switches: usize,
     /// See [`TaylorSystem::WATCHED`].
     pub watched: usize,
-    /// See [`TaylorFunctions::is_polynomial`].
+    /// `true` if the field is a polynomial; otherwise solutions may leave their series without notice.
     pub is_polynomial: bool,
+}
+
+impl SeriesShape {
+    /// The lengths of the lists of generated series, of a field that is a polynomial or not.
+    pub const fn of<S: TaylorSystem>(is_polynomial: bool) -> Self {
+        Self { columns: S::COLUMNS, switches: S::SWITCHES, watched: S::WATCHED, is_polynomial }
+    }
 }
 
 /// The Taylor series of the solutions of a field.
 #[cfg(feature = "std")]
 pub struct Series<'f> {
-    /// The number of vectors of memory that each order takes.
-    pub(crate) columns: usize,
-    /// See [`TaylorSystem`].
-    pub(crate) switches: usize,
-    pub(crate) watched: usize,
-    /// See [`TaylorFunctions`](crate::system::TaylorFunctions).
-    pub(crate) is_polynomial: bool,
+    pub(crate) shape: SeriesShape,
     /// The length of each coefficient in a list.
     pub(crate) stride: usize,
     /// Puts coefficients into a list that begins with a state, see [`TaylorSystem::taylor_coefficients`].
@@ -221,15 +221,14 @@ impl<'f> Series<'f> {
     ) -> Result<Self, &'static str> {
         // A constant, so that nothing more is compiled for systems that have none.
         let functions = if const { S::MAY_HAVE_SERIES } { S::taylor_functions(any) } else { Err(NOT_GENERATED) };
-        let TaylorFunctions { columns, switches, watched, is_polynomial, expand } = functions?;
+        let TaylorFunctions { shape, expand } = functions?;
         let expand = move |sides: &[f64], coefficients: &mut [f64], memory: &mut [FourLanes]| {
             let Some(inputs) = &inputs else { return expand(any, sides, coefficients, memory) };
             let orders = (coefficients.len() / Vector::<S>::LEN).saturating_sub(1);
             let (system, later) = inputs(coefficients, orders);
             expand(&system, &[sides, &later].concat(), coefficients, memory);
         };
-        let (stride, expand) = (Vector::<S>::LEN, std::boxed::Box::new(expand));
-        Ok(Self { columns, switches, watched, is_polynomial, stride, expand })
+        Ok(Self { shape, stride: Vector::<S>::LEN, expand: std::boxed::Box::new(expand) })
     }
 
     /// The coefficients of a function that is watched, from all orders of the memory.
@@ -238,108 +237,8 @@ impl<'f> Series<'f> {
         function: usize,
         memory: &'m [FourLanes],
     ) -> impl DoubleEndedIterator<Item = f64> + 'm {
-        let column = self.columns - self.watched.div_ceil(4) + function / 4;
-        memory.chunks_exact(self.columns).map(move |row| row[column].lane(function % 4))
-    }
-}
-
-/// What four sums of an order, side by side, add up from the orders before: see [`order_sums`].
-#[cfg(feature = "std")]
-#[doc(hidden)]
-#[derive(Clone, Debug)]
-pub struct SumGroup {
-    /// `true` if all are of products of a sequence with itself.
-    pub is_half: bool,
-    /// The columns whose products are added.
-    pub products: std::vec::Vec<[usize; 2]>,
-}
-
-/// Puts the sums of order n into `sums`, group by group, from the rows 0 to n - 1, which are in `rows` one after the other, each of some
-/// columns. They are bit by bit those of generated code.
-#[cfg(feature = "std")]
-#[doc(hidden)]
-pub fn order_sums(groups: &[SumGroup], rows: &[FourLanes], columns: usize, sums: &mut [FourLanes]) {
-    let Some(past) = PastRows::of(rows, columns) else { return };
-    let mut left = groups.iter().zip(sums).peekable();
-    while let Some((group, sum)) = left.next() {
-        // Two at a time, so that neither waits for its own last product.
-        let is_like =
-            |(next, _): &(&SumGroup, &mut FourLanes)| next.is_half == group.is_half && next.products.len() == 1;
-        if let [product] = group.products[..]
-            && let Some((other, other_sum)) = left.next_if(is_like)
-        {
-            let [first, second] = past.between([product, other.products[0]], group.is_half);
-            *sum = past.finished(first, group);
-            *other_sum = past.finished(second, other);
-            continue;
-        }
-        let total = past.pairs(group.is_half).fold(FourLanes::ZERO, |total, pair| group.added(total, pair));
-        *sum = past.finished(total, group);
-    }
-}
-
-#[cfg(feature = "std")]
-impl SumGroup {
-    #[inline(always)]
-    fn added(&self, total: FourLanes, (a, b): (&[FourLanes], &[FourLanes])) -> FourLanes {
-        self.products.iter().fold(total, |total, &[left, right]| a[left].mul_add(b[right], total))
-    }
-}
-
-/// [`PastOrders`] of any number of columns.
-#[cfg(feature = "std")]
-struct PastRows<'m> {
-    rows: &'m [FourLanes],
-    columns: usize,
-    n: usize,
-}
-
-#[cfg(feature = "std")]
-impl<'m> PastRows<'m> {
-    fn of(rows: &'m [FourLanes], columns: usize) -> Option<Self> {
-        (columns > 0 && rows.len() >= columns).then(|| Self { rows, columns, n: rows.len() / columns })
-    }
-
-    fn row(&self, order: usize) -> &'m [FourLanes] {
-        &self.rows[order * self.columns..][..self.columns]
-    }
-
-    /// Pairs of rows j and n - j, without those of the orders 1 and n - 1, nor of the orders beyond n / 2 if sums are half ones.
-    fn pairs(&self, is_half: bool) -> impl Iterator<Item = (&'m [FourLanes], &'m [FourLanes])> {
-        let (n, columns) = (self.n, self.columns);
-        let between = self.rows.get(2 * columns..n.saturating_sub(1) * columns).unwrap_or(&[]);
-        let count = if is_half { n.div_ceil(2).saturating_sub(2) } else { n };
-        between.chunks_exact(columns).zip(between.chunks_exact(columns).rev()).take(count)
-    }
-
-    #[inline(always)]
-    fn between<const G: usize>(&self, products: [[usize; 2]; G], is_half: bool) -> [FourLanes; G] {
-        let mut totals = [FourLanes::ZERO; G];
-        for (a, b) in self.pairs(is_half) {
-            for (total, [left, right]) in totals.iter_mut().zip(&products) {
-                *total = a[*left].mul_add(b[*right], *total);
-            }
-        }
-        totals
-    }
-
-    /// A sum with the products that have the newest coefficients.
-    fn finished(&self, mut sum: FourLanes, group: &SumGroup) -> FourLanes {
-        let n = self.n;
-        let (last, first) = (self.row(n - 1), self.row(usize::from(n > 1)));
-        let second = self.row(usize::from(n > 2));
-        if !group.is_half {
-            for &[a, b] in &group.products {
-                sum = second[a].mul_add(last[b], sum);
-                sum = last[a].mul_add(first[b], sum);
-            }
-            return sum;
-        }
-        for &[a, _] in &group.products {
-            sum = second[a].mul_add(last[a], sum);
-        }
-        sum = sum + sum;
-        let middle = self.row(if n.is_multiple_of(2) { n / 2 } else { 0 });
-        group.products.iter().fold(sum, |sum, &[a, _]| middle[a].mul_add(middle[a], sum))
+        let SeriesShape { columns, watched, .. } = self.shape;
+        let column = columns - watched.div_ceil(4) + function / 4;
+        memory.chunks_exact(columns).map(move |row| row[column].lane(function % 4))
     }
 }

@@ -12,6 +12,7 @@ use crate::numbers::entries::{Entries, Entry};
 use crate::numbers::four::FourLanes;
 use crate::numbers::scalar::Scalar;
 use crate::system::facts::{DeclaredEvent, SystemFacts};
+use crate::system::taylor::SeriesShape;
 
 /// A flat state of the system `S`: an array with an entry for each of [`SystemFacts::state`].
 pub type Vector<S, T = f64> = <S as FeedbackSystem>::Vector<T>;
@@ -51,7 +52,8 @@ pub trait FeedbackSystem: Sized + Send + Sync + 'static {
     /// Whether some system of this type has [`taylor_functions`](Self::taylor_functions): what takes them is compiled for no other.
     #[doc(hidden)]
     const MAY_HAVE_SERIES: bool = false;
-    /// The number of numbers of memory that each order of [`taylor_in_lanes`](Self::taylor_in_lanes) takes; 0 where there are none.
+    /// The number of numbers of memory that each order of [`taylor_in_lanes`](Self::taylor_in_lanes) takes; 0 where members of an ensemble
+    /// do not go side by side.
     #[doc(hidden)]
     const LANE_COLUMNS: usize = 0;
     /// [`TaylorSystem::taylor_coefficients`](crate::TaylorSystem::taylor_coefficients) in numbers of any type.
@@ -373,14 +375,8 @@ type ExpandPrepared<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &[f64], &mut 
 #[doc(hidden)]
 #[derive_where(Clone, Copy, Debug)]
 pub struct TaylorFunctions<S: FeedbackSystem> {
-    /// The number of vectors of memory that each order takes.
-    pub columns: usize,
-    /// [`TaylorSystem::SWITCHES`](crate::TaylorSystem::SWITCHES).
-    pub switches: usize,
-    /// [`TaylorSystem::WATCHED`](crate::TaylorSystem::WATCHED).
-    pub watched: usize,
-    /// `true` if the field is a polynomial; otherwise solutions may leave their series without notice.
-    pub is_polynomial: bool,
+    /// The lengths of its lists.
+    pub shape: SeriesShape,
     /// [`TaylorSystem::taylor_coefficients`](crate::TaylorSystem::taylor_coefficients) with all coefficients in one list.
     pub expand: ExpandPrepared<S>,
 }

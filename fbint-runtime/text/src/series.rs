@@ -6,9 +6,9 @@
 use std::sync::{Arc, OnceLock};
 
 use fbint_catalogue::{FlatSeries, Given, Source};
-use fbint_macros_core::program::{self, LANES, Program, Programs, TaylorSeries, verify_series};
+use fbint_macros_core::program::{self, Group, LANES, Program, Programs, TaylorSeries, verify_series};
 use fbint_native::{SeriesFunction, compile_series};
-use fbint_runtime::{FourLanes, SeriesShape, SumGroup, order_sums};
+use fbint_runtime::{FourLanes, SeriesShape};
 
 use crate::code::{Code, Layout};
 use crate::evaluate::numbers;
@@ -49,7 +49,6 @@ impl TextSeries {
             |program| Code::of_list(program, &self.layout).ok_or("its Taylor series take more numbers at a time");
         let (begin, finish) = (code(&series.begin)?, code(&series.finish)?);
         let layout = program::Layout::of(&series);
-        let group = |group: program::Group| SumGroup { is_half: group.is_half, products: group.products };
         Ok(SeriesCode {
             begin,
             begun: series.begin.outputs.len(),
@@ -60,7 +59,7 @@ impl TextSeries {
             watched: series.watched,
             is_polynomial: series.is_polynomial,
             columns: layout.columns,
-            groups: layout.groups.into_iter().map(group).collect(),
+            groups: layout.groups,
             lanes: layout.lanes,
             machine: compile_series(&series, &|input| self.layout.place_in_arrays(input)).ok(),
         })
@@ -80,7 +79,7 @@ pub(crate) struct SeriesCode {
     watched: usize,
     is_polynomial: bool,
     columns: Vec<[usize; 4]>,
-    groups: Vec<SumGroup>,
+    groups: Vec<Group>,
     /// For each sum the lanes that it is the sum of.
     lanes: Vec<Vec<[usize; 2]>>,
     /// All of it as machine code, if there is any.
@@ -126,7 +125,6 @@ impl SeriesCode {
         let mut finished = vec![0.0; self.finished.next_multiple_of(2)];
         finished[..entries].copy_from_slice(rates);
         let mut of_order = vec![0.0; TaylorSeries::NUMBERS + self.lanes.len()];
-        let mut sums = vec![FourLanes::ZERO; self.groups.len()];
         let Some(first) = memory.get_mut(..columns) else { return };
         first.fill(FourLanes::ZERO);
         self.watch(watched, first);
@@ -138,7 +136,7 @@ impl SeriesCode {
             let Some((past, rest)) = memory.split_at_mut_checked(n * columns) else { return };
             // The last coefficient needs no more.
             let Some(present) = rest.get_mut(..columns) else { return };
-            order_sums(&self.groups, past, columns, &mut sums);
+            let sums: Vec<FourLanes> = self.groups.iter().map(|group| sums_of(group, past, columns)).collect();
             (of_order[0], of_order[1]) = (n as f64, inverse);
             for (sum, lanes) in of_order[TaylorSeries::NUMBERS..].iter_mut().zip(&self.lanes) {
                 let mut lanes = lanes.iter().map(|&[group, lane]| sums[group].lane(lane));
@@ -161,6 +159,27 @@ impl SeriesCode {
             *stored = FourLanes::new(std::array::from_fn(|lane| of[lane.min(of.len() - 1)]));
         }
     }
+}
+
+/// The sums of a group in the order after these rows: each adds up what it does in machine code, one after the other.
+fn sums_of(group: &Group, past: &[FourLanes], columns: usize) -> FourLanes {
+    let n = past.len() / columns;
+    let row = |order: usize| &past[order * columns..][..columns];
+    let added = |sum, left: &[FourLanes], right: &[FourLanes]| {
+        group.products.iter().fold(sum, |sum: FourLanes, &[a, b]| left[a].mul_add(right[b], sum))
+    };
+    let until = if group.is_half { n.div_ceil(2) } else { n.saturating_sub(1) };
+    let mut sum = (2..until).fold(FourLanes::ZERO, |sum, j| added(sum, row(j), row(n - j)));
+    // Row 0, which is 0, stands in for rows that do not exist.
+    let (last, first, second) = (row(n - 1), row(usize::from(n > 1)), row(usize::from(n > 2)));
+    if group.is_half {
+        let (middle, sum) = (row(if n.is_multiple_of(2) { n / 2 } else { 0 }), added(sum, second, last));
+        return added(sum + sum, middle, middle);
+    }
+    for &[a, b] in &group.products {
+        sum = last[a].mul_add(first[b], second[a].mul_add(last[b], sum));
+    }
+    sum
 }
 
 #[cfg(test)]

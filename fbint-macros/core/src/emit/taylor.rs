@@ -19,6 +19,10 @@ const TOGETHER: usize = 6;
 /// The same of numbers that are themselves a few vectors.
 const TOGETHER_IN_LANES: usize = 2;
 
+/// The most numbers that an order may take for members of an ensemble to go side by side: longer orders do not stay in the cache, and lanes
+/// are for the sums of one member.
+const MOST_IN_LANES: usize = 24;
+
 /// The implementations of `TaylorSystem`, and of `TaylorTangents` where derivatives are declared.
 ///
 /// ```text
@@ -97,9 +101,9 @@ pub(super) fn taylor_functions(writer: &Writer<'_>) -> Option<TokenStream> {
     let [given, coefficients, memory] = ["given", "coefficients", "memory"].map(own);
     let system = local("system");
     let is_polynomial = solutions(writer).is_some_and(|series| series.is_polynomial);
-    let in_lanes = solutions(writer).filter(|series| series.switches == 0).map(|series| {
-        let layout = Layout::of(series);
-        let table = Table::one_by_one(writer, series, &layout);
+    let is_small = |series: &&TaylorSeries| series.switches == 0 && series.sequences() <= MOST_IN_LANES;
+    let in_lanes = solutions(writer).filter(is_small).map(|series| {
+        let table = Table::one_by_one(writer, series, &Layout::of(series));
         let (body, columns) = (table.body(), Literal::usize_unsuffixed(table.columns));
         quote! {
             const LANE_COLUMNS: ::core::primitive::usize = #columns;
@@ -118,10 +122,7 @@ pub(super) fn taylor_functions(writer: &Writer<'_>) -> Option<TokenStream> {
             _: &Self::Prepared<::core::primitive::f64>,
         ) -> ::core::result::Result<#runtime::TaylorFunctions<Self>, &'static ::core::primitive::str> {
             ::core::result::Result::Ok(#runtime::TaylorFunctions {
-                columns: <Self as #runtime::TaylorSystem>::COLUMNS,
-                switches: <Self as #runtime::TaylorSystem>::SWITCHES,
-                watched: <Self as #runtime::TaylorSystem>::WATCHED,
-                is_polynomial: #is_polynomial,
+                shape: #runtime::SeriesShape::of::<Self>(#is_polynomial),
                 expand: |#system, #given, #coefficients, #memory| {
                     let #coefficients = #coefficients.as_chunks_mut().0;
                     <Self as #runtime::TaylorSystem>::taylor_coefficients(#system, #given, #coefficients, #memory)

@@ -12,7 +12,7 @@ use crate::numbers::entries::Entries;
 use crate::numbers::lanes::Lanes;
 use crate::numbers::linear::{filled, not_finite};
 use crate::numbers::scalar::Scalar;
-use crate::stages::series_step::{StepRule, carried, change, is_too_short, slope};
+use crate::stages::series_step::{self, StepRule, carry_on, is_too_short, slope};
 use crate::stages::step_size::StepLimits;
 use crate::system::derivatives::{Direction, PreparedDirection};
 use crate::system::taylor::TaylorTangents;
@@ -49,7 +49,7 @@ pub struct SeriesRun<S: TaylorTangents> {
     rule: StepRule<Vector<S>>,
     blocks: Vec<Block<S>>,
     memory: Vec<Together>,
-    /// See [`TaylorFunctions`].
+    /// See [`SeriesShape`](crate::system::taylor::SeriesShape).
     is_polynomial: bool,
 }
 
@@ -103,13 +103,13 @@ impl<S: TaylorTangents> Sensitivity<S> {
             });
         }
         let mut rule = StepRule::new(facts, tolerance, filled(0.0), None, StepLimits::NONE)?;
-        let block = |directions: &[Direction<S>]| Block::new(&self.system, directions, rule);
+        let block = |directions: &[Direction<S>]| Block::new(&self.system, directions, &rule);
         // The coefficients of the state come with those of directions.
         let blocks = match directions {
             [] => vec![Block { rules: Vec::new(), ..block(&[Direction::of_state(filled(0.0))]) }],
             _ => directions.chunks(COUNT).map(block).collect(),
         };
-        rule.remember(&start);
+        rule.remember(start.as_ref());
         Ok(SeriesRun {
             system: S::gather(&|_| &self.system),
             time: facts.time_in(&start),
@@ -119,13 +119,13 @@ impl<S: TaylorTangents> Sensitivity<S> {
             memory: vec![Scalar::from_f64(0.0); rule.order * S::TANGENT_COLUMNS],
             rule,
             blocks,
-            is_polynomial: S::taylor_functions(&self.system).is_ok_and(|functions| functions.is_polynomial),
+            is_polynomial: S::taylor_functions(&self.system).is_ok_and(|functions| functions.shape.is_polynomial),
         })
     }
 }
 
 impl<S: TaylorTangents> Block<S> {
-    fn new(system: &S::Prepared<f64>, directions: &[Direction<S>], rule: StepRule<Vector<S>>) -> Self {
+    fn new(system: &S::Prepared<f64>, directions: &[Direction<S>], rule: &StepRule<Vector<S>>) -> Self {
         // Lanes that no direction takes repeat the last one.
         let of = |lane: usize| &directions[lane.min(directions.len() - 1)];
         let prepared: Vec<S::ByPrepared<f64>> =
@@ -138,8 +138,8 @@ impl<S: TaylorTangents> Block<S> {
             inputs: Entries::from_fn(|i| Scalar::from_lanes(&|lane| of(lane).inputs[i])),
         };
         let with_size = |direction: &Direction<S>| {
-            let mut rule = rule;
-            rule.remember(&direction.state);
+            let mut rule = rule.clone();
+            rule.remember(direction.state.as_ref());
             rule
         };
         let rules = directions.iter().map(with_size).collect();
@@ -153,16 +153,25 @@ impl<S: TaylorTangents> Block<S> {
 
     /// Makes a step of this size in all directions.
     fn advance(&mut self, h: f64) {
-        let change = self.change(1, h);
-        self.along = carried(&self.along, &change, &mut self.carry, None);
+        let mut next = self.change(1, h);
+        carry_on(self.along.as_ref(), next.as_mut(), self.carry.as_mut(), None);
+        self.along = next;
         for (lane, rule) in self.rules.iter_mut().enumerate() {
-            rule.remember(&vector_in_lane(&self.along, lane));
+            rule.remember(vector_in_lane::<Vector<S>, _>(&self.along, lane).as_ref());
         }
     }
 
     /// The change of the state (part 0) or of the directions (part 1) in a step of this size.
     fn change(&self, part: usize, h: f64) -> Vector<S, Together> {
-        change(self.coefficients.len() - 1, Vector::<S>::LEN, |n| &self.coefficients[n][part], Scalar::from_f64(h))
+        let rows = Vector::<S, Together>::flat(&self.coefficients.as_flattened()[part..]);
+        let mut change = filled(Scalar::from_f64(0.0));
+        series_step::change(
+            rows,
+            2 * Vector::<S>::LEN,
+            Scalar::from_f64(h),
+            Vector::<S, Together>::as_mut(&mut change),
+        );
+        change
     }
 }
 
@@ -202,14 +211,15 @@ impl<S: TaylorTangents> SeriesRun<S> {
                 return Err(StepFailure::NotFinite { entry });
             }
         }
-        let change = vector_in_lane(&self.blocks[0].change(0, h), 0);
-        if !self.is_polynomial && !self.keeps_to_the_field(&change, h) {
+        let mut next: Vector<S> = vector_in_lane(&self.blocks[0].change(0, h), 0);
+        if !self.is_polynomial && !self.keeps_to_the_field(&next, h) {
             // A direction may jump there.
             return Err(StepFailure::Underflow);
         }
-        self.state = carried(&self.state, &change, &mut self.carry, facts.clock);
+        carry_on(self.state.as_ref(), next.as_mut(), self.carry.as_mut(), facts.clock);
+        self.state = next;
         facts.set_clock(&mut self.state, end);
-        self.rule.remember(&self.state);
+        self.rule.remember(self.state.as_ref());
         self.blocks.iter_mut().for_each(|block| block.advance(h));
         self.time = end;
         self.steps += 1;

@@ -9,7 +9,6 @@ use crate::numbers::larger::Larger;
 use crate::numbers::linear::not_finite;
 use crate::numbers::scalar::Scalar;
 use crate::stages::dense_output::DenseOutput;
-use crate::stages::series_step::{SeriesRows, change_in_lists};
 use crate::system::SystemFacts;
 use crate::system::dynamical_system::FlatSystem;
 
@@ -230,13 +229,8 @@ impl Land for FlatProjector<'_> {
         Blocks::from_fn(polynomial.len(), |i| polynomial[i].at(time)[0])
     }
 
-    fn change(facts: &'static SystemFacts, series: &SeriesRows, h: f64) -> Blocks {
-        change_in_lists(series.order(), facts.state.len(), |n| series.row(n), h)
-    }
-
-    fn of_series(facts: &'static SystemFacts, series: &SeriesRows, from: f64, after: f64, h: f64) -> Self::Polynomial {
-        let coefficients = |i: usize| (0..=series.order()).map(move |n| [series.row(n)[i]]);
-        (0..facts.state.len()).map(|i| DenseOutput::of_series(coefficients(i), from, after, h)).collect()
+    fn of_entries(entries: Vec<DenseOutput<[f64; 1]>>) -> Self::Polynomial {
+        entries
     }
 
     fn land(&mut self, begin: &Blocks, error: &Blocks, h: f64, x: &mut Blocks) {

@@ -1,10 +1,9 @@
 //! A projector with the end of its last step: of states in vectors of a fixed length, or in lists.
 
 use super::{Landing, Omission, Projector};
-use crate::numbers::entries::{Entries, Numbers};
+use crate::numbers::entries::Numbers;
 use crate::numbers::linear::{filled, from_slice};
 use crate::stages::dense_output::DenseOutput;
-use crate::stages::series_step::{SeriesRows, change};
 use crate::system::{FeedbackSystem, SystemFacts, Vector};
 
 /// A projector that knows the end of the last step; its states and their polynomials.
@@ -25,10 +24,8 @@ pub(crate) trait Land {
     /// The state on a polynomial at a time.
     fn at(polynomial: &Self::Polynomial, time: f64) -> Self::State;
 
-    /// The change of a state in a step of size `h` by the coefficients of a series, which are in a list one after the other.
-    fn change(facts: &'static SystemFacts, series: &SeriesRows, h: f64) -> Self::State;
-    /// The series as a polynomial of degree 7: see [`DenseOutput::of_series`].
-    fn of_series(facts: &'static SystemFacts, series: &SeriesRows, from: f64, after: f64, h: f64) -> Self::Polynomial;
+    /// The polynomial with these entries.
+    fn of_entries(entries: Vec<DenseOutput<[f64; 1]>>) -> Self::Polynomial;
 
     /// Projects the end of a step with this error.
     fn land(&mut self, begin: &Self::State, error: &Self::State, h: f64, x: &mut Self::State);
@@ -112,14 +109,8 @@ impl<S: FeedbackSystem> Land for Lander<S> {
         polynomial.at(time)
     }
 
-    #[inline(always)]
-    fn change(facts: &'static SystemFacts, series: &SeriesRows, h: f64) -> Vector<S> {
-        let rows = Vector::<S>::of_flat(series.list());
-        change(rows.len() - 1, facts.known::<S>().state.len(), |n| &rows[n], h)
-    }
-
-    fn of_series(_: &'static SystemFacts, series: &SeriesRows, from: f64, after: f64, h: f64) -> Self::Polynomial {
-        DenseOutput::of_series((0..=series.order()).map(|n| from_slice(series.row(n))), from, after, h)
+    fn of_entries(entries: Vec<DenseOutput<[f64; 1]>>) -> Self::Polynomial {
+        DenseOutput::of_entries(&entries)
     }
 
     fn land(&mut self, begin: &Vector<S>, error: &Vector<S>, h: f64, x: &mut Vector<S>) {
