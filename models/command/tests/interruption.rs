@@ -357,7 +357,7 @@ fn a_run_resumes_beyond_an_end_that_its_steps_meet_but_for_rounding() -> Outcome
     let run = ["run", "planar-pendulum", "--step", "0.0137", "--until", "13.7", "--checkpoint", "c"];
     assert!(fbint(&folder, &run)?.status.success());
     assert!(fbint(&folder, &["resume", "c", "--until", "30"])?.status.success());
-    let end = json_in(&folder, "planar-pendulum.run.json")?["state"]["q[0]"].as_f64().ok_or("no state")?;
+    let end = json_in(&folder, "c.run.json")?["state"]["q[0]"].as_f64().ok_or("no state")?;
     let run = ["run", "planar-pendulum", "--step", "0.0137", "--until", "30"];
     assert!(fbint(&folder, &run)?.status.success());
     let whole = json_in(&folder, "planar-pendulum.run.json")?["state"]["q[0]"].as_f64().ok_or("no state")?;

@@ -485,7 +485,7 @@ pub struct WorkPrecisionArguments {
     /// The model, as `list` names it, or FILE.rs; default: the first of the list.
     pub(crate) model: Option<String>,
     /// The time at the end; a run starts at the time of its start, which is 0 by default.
-    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = finite)]
+    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
     /// The folder for figures and tables, which is created if necessary.
     #[arg(long, value_name = "DIR", default_value = "out")]
@@ -514,7 +514,7 @@ pub struct GalleryArguments {
     #[arg(value_name = "MODEL")]
     pub(crate) models: Vec<String>,
     /// The time at the end; a run starts at the time of its start, which is 0 by default.
-    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = finite)]
+    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
     /// The folder, which is created if necessary.
     #[arg(long, value_name = "DIR", default_value = "gallery")]
