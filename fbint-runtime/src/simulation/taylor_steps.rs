@@ -22,7 +22,6 @@ use crate::field::Driver;
 use crate::hold::projection::Landed;
 use crate::numbers::four::FourLanes;
 use crate::numbers::linear::not_finite;
-use crate::numbers::scalar::Scalar;
 use crate::stages::dense_output::DenseOutput;
 use crate::stages::series_step::{SeriesRows, StepRule, carry_on, is_too_short, slope};
 use crate::stages::step_size::StepLimits;
