@@ -232,7 +232,6 @@ impl Expression {
         if constant.is_zero() {
             return Self::zero();
         }
-        Self::find_signs(&mut rest);
         if !constant.is_one() {
             rest.insert(0, Self::Number(constant));
         }
@@ -240,19 +239,6 @@ impl Expression {
             0 => Self::one(),
             1 => rest.remove(0),
             _ => Self::Product(rest.into()),
-        }
-    }
-
-    /// Writes v / |v| as the sign of v, which has a value where v is 0.
-    fn find_signs(factors: &mut Vec<Self>) {
-        for place in (0..factors.len()).rev() {
-            let Some(Self::Power(size, exponent)) = factors.get(place) else { continue };
-            let Self::Call(Function::Abs, of) = &**size else { continue };
-            let direction = factors.iter().position(|factor| is_minus_one(exponent) && *factor == of[0]);
-            if let Some(direction) = direction {
-                factors[place] = Self::Call(Function::Sign, of.clone());
-                factors.remove(direction);
-            }
         }
     }
 

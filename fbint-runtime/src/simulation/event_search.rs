@@ -92,7 +92,7 @@ struct Stretch {
 
 /// A function that differs from its polynomial by more than this part of the polynomial's size has left it.
 const LEFT: f64 = 1e-6;
-/// The pieces of a step in which a function is looked at that has left its polynomial.
+/// The pieces of a step in which a function is searched that has left its polynomial.
 const PIECES: u32 = 64;
 
 /// Where a run does not simply go on.
@@ -405,7 +405,7 @@ impl<'a> EventSearch<'a> {
         Ok(search.found())
     }
 
-    /// The same for an event function that has left its polynomial: it is looked at piece by piece.
+    /// Where an event function that has left its polynomial changes its side: every piece of the step is searched.
     fn brackets_among(
         &self,
         event: usize,
