@@ -84,15 +84,22 @@ struct Stretch {
     until: f64,
     /// The state at its end.
     end: Vec<f64>,
-    /// For each event its function as a polynomial of the part of the step, if that is known.
-    polynomials: Vec<Option<Vec<f64>>>,
-    /// `true` for each event whose function leaves its polynomial in the step: a root in it has changed its sign, for instance.
-    are_left: Vec<bool>,
+    /// For each event what is known of its function.
+    known: Vec<Known>,
 }
 
-/// A function that differs from its polynomial by more than this part of the polynomial's size has left it.
-const LEFT: f64 = 1e-6;
-/// The pieces of a step in which a function is searched that has left its polynomial.
+/// What is known of an event function in a step.
+enum Known {
+    Nothing,
+    /// It is a polynomial of the part of the step.
+    Polynomial(Vec<f64>),
+    /// It parts from its polynomial: a root in it vanishes, for instance.
+    Apart,
+}
+
+/// A function that differs from its polynomial by more than this part of the polynomial's size parts from it.
+const APART: f64 = 1e-6;
+/// The pieces of a step in which a function is searched that parts from its polynomial.
 const PIECES: u32 = 64;
 
 /// Where a run does not simply go on.
@@ -176,9 +183,9 @@ impl<'a> EventSearch<'a> {
         append: AppendSwitches<'_>,
     ) -> Result<Option<Stop>, Cause> {
         let (until, end) = stepper.end();
-        let polynomials = (0..self.events.len()).map(|event| stepper.event_series(event)).collect();
-        let are_left = vec![false; self.events.len()];
-        let mut step = Stretch { from, until, end: end.to_vec(), polynomials, are_left };
+        let polynomials = (0..self.events.len()).map(|event| stepper.event_series(event));
+        let known = polynomials.map(|polynomial| polynomial.map_or(Known::Nothing, Known::Polynomial)).collect();
+        let mut step = Stretch { from, until, end: end.to_vec(), known };
         if step.end.iter().any(|entry| !entry.is_finite()) {
             return Ok(None);
         }
@@ -238,9 +245,9 @@ impl<'a> EventSearch<'a> {
         Ok(Some(Stop { time, state, appended, first }))
     }
 
-    /// Finds the functions that leave their polynomials in a step, at whose end they have these values.
+    /// Finds the functions that part from their polynomials in a step, at whose end they have these values.
     fn compare(&self, step: &mut Stretch, values: &[f64], state_at: StateAt<'_>) -> Result<(), Cause> {
-        if step.polynomials.iter().all(Option::is_none) {
+        if step.known.iter().all(|known| matches!(known, Known::Nothing)) {
             return Ok(());
         }
         let on_the_way = [0.25, 0.5, 0.75].map(|part| {
@@ -248,24 +255,25 @@ impl<'a> EventSearch<'a> {
             Ok((part, time, state_at(time, Detail::Sketch)?))
         });
         let on_the_way = on_the_way.into_iter().collect::<Result<Vec<_>, Cause>>()?;
-        for ((event, polynomial), is_left) in step.polynomials.iter().enumerate().zip(&mut step.are_left) {
-            let Some(polynomial) = polynomial else { continue };
+        for (event, known) in step.known.iter_mut().enumerate() {
+            let Known::Polynomial(polynomial) = &*known else { continue };
             let size: f64 = polynomial.iter().map(|coefficient| coefficient.abs()).sum();
             let keeps = |part: f64, value: f64| {
                 let expected = polynomial.iter().rev().fold(0.0, |sum, coefficient| sum * part + coefficient);
-                (value - expected).abs() <= LEFT * size
+                (value - expected).abs() <= APART * size
             };
             let value = &self.events[event].value;
             let mut on_the_way = on_the_way.iter();
-            *is_left =
-                !(keeps(1.0, values[event]) && on_the_way.all(|(part, time, state)| keeps(*part, value(*time, state))));
+            if !(keeps(1.0, values[event]) && on_the_way.all(|(part, time, state)| keeps(*part, value(*time, state)))) {
+                *known = Known::Apart;
+            }
         }
         Ok(())
     }
 
     /// Every event that is met in a step, at whose end the functions have these values.
     fn meetings(&self, step: &Stretch, values: &[f64], state_at: StateAt<'_>) -> Result<Vec<Met>, Cause> {
-        let are_known = step.polynomials.iter().all(Option::is_some);
+        let are_known = !step.known.iter().any(|known| matches!(known, Known::Nothing));
         let sketch = if are_known { Vec::new() } else { self.sketched(step, state_at)? };
         let mut met: Vec<Met> = Vec::new();
         for event in 0..self.events.len() {
@@ -346,7 +354,7 @@ impl<'a> EventSearch<'a> {
     }
 
     /// Where in a step an event function with these samples changes its side in the direction of the event: only the first time if that
-    /// stops the run.
+    /// stops the run. No zero of a polynomial is missed, pairs included.
     fn brackets(
         &self,
         event: usize,
@@ -356,78 +364,37 @@ impl<'a> EventSearch<'a> {
     ) -> Result<Vec<BracketingInterval>, Cause> {
         let Stretch { from, until, .. } = *step;
         let (of, [first, .., last]) = (&self.events[event], *samples);
-        if step.are_left[event] {
-            return self.brackets_among(event, last, step, state_at);
-        }
-        if let Some(polynomial) = &step.polynomials[event] {
-            return self.brackets_of(event, last, step, polynomial, state_at);
-        }
-        let series = Series::through(samples);
-        let rests = self.left[event].is_some_and(|before| before != 0.0);
-        if !rests && first != 0.0 && series.has_no_zero(SKETCHED) {
-            return Ok(Vec::new());
-        }
+        // Between these parts of the step, a monotonic function has one zero at most.
+        let (parts, is_monotonic) = match &step.known[event] {
+            Known::Nothing => {
+                let series = Series::through(samples);
+                let rests = self.left[event].is_some_and(|before| before != 0.0);
+                if !rests && first != 0.0 && series.has_no_zero(SKETCHED) {
+                    return Ok(Vec::new());
+                }
+                (Vec::new(), series.is_monotonic(SKETCHED))
+            }
+            Known::Polynomial(polynomial) => (separators(polynomial), true),
+            Known::Apart => ((1..PIECES).map(|piece| f64::from(piece) / f64::from(PIECES)).collect(), false),
+        };
         let mut value = |time: f64| self.value(event, time, &state_at(time, Detail::Exact)?);
         if self.is_left(event, from, until, &mut value)? {
             return self.brackets_from_zero(event, last, step, &mut value);
         }
+        let times = parts.into_iter().map(|part| from + part * (until - from));
+        let points: Vec<(f64, f64)> = times.map(|time| Ok((time, value(time)?))).collect::<Result<_, Cause>>()?;
         let counts = |first, last| of.occurs(first, last);
         let mut search = SignChanges::new(&mut value, &counts, of.always_stops(), (from, first));
-        if !series.is_monotonic(SKETCHED) {
-            search.look((from, first), (until, last))?;
+        if is_monotonic {
+            points.into_iter().for_each(|point| search.pass_unless_zero(point));
+        } else {
+            let mut before = (from, first);
+            for point in points.into_iter().chain([(until, last)]) {
+                search.look(before, point)?;
+                before = point;
+            }
         }
         // An occurrence at the very end is one.
-        search.pass((until, last));
-        Ok(search.found())
-    }
-
-    /// The same for an event function that is a polynomial in the step: none of its zeros is missed, pairs included.
-    fn brackets_of(
-        &self,
-        event: usize,
-        last: f64,
-        step: &Stretch,
-        polynomial: &[f64],
-        state_at: StateAt<'_>,
-    ) -> Result<Vec<BracketingInterval>, Cause> {
-        let Stretch { from, until, .. } = *step;
-        let (of, first) = (&self.events[event], self.values[event]);
-        let mut value = |time: f64| self.value(event, time, &state_at(time, Detail::Exact)?);
-        if self.is_left(event, from, until, &mut value)? {
-            return self.brackets_from_zero(event, last, step, &mut value);
-        }
-        let points = separators(polynomial).into_iter().map(|part| from + part * (until - from));
-        let points: Vec<(f64, f64)> = points.map(|time| Ok((time, value(time)?))).collect::<Result<_, Cause>>()?;
-        let counts = |first, last| of.occurs(first, last);
-        let mut search = SignChanges::new(&mut value, &counts, of.always_stops(), (from, first));
-        points.into_iter().for_each(|point| search.pass_unless_zero(point));
-        search.pass((until, last));
-        Ok(search.found())
-    }
-
-    /// Where an event function that has left its polynomial changes its side: every piece of the step is searched.
-    fn brackets_among(
-        &self,
-        event: usize,
-        last: f64,
-        step: &Stretch,
-        state_at: StateAt<'_>,
-    ) -> Result<Vec<BracketingInterval>, Cause> {
-        let Stretch { from, until, .. } = *step;
-        let (of, first) = (&self.events[event], self.values[event]);
-        let mut value = |time: f64| self.value(event, time, &state_at(time, Detail::Exact)?);
-        if self.is_left(event, from, until, &mut value)? {
-            return self.brackets_from_zero(event, last, step, &mut value);
-        }
-        let inner = (1..PIECES).map(|piece| from + (until - from) * f64::from(piece) / f64::from(PIECES));
-        let inner = inner.map(|time| Ok((time, value(time)?))).collect::<Result<Vec<(f64, f64)>, Cause>>()?;
-        let counts = |first, last| of.occurs(first, last);
-        let mut search = SignChanges::new(&mut value, &counts, of.always_stops(), (from, first));
-        let mut before = (from, first);
-        for point in inner.into_iter().chain([(until, last)]) {
-            search.look(before, point)?;
-            before = point;
-        }
         search.pass((until, last));
         Ok(search.found())
     }

@@ -170,7 +170,7 @@ impl<'f, 'k> TaylorSteps<'f, 'k> {
         apart
     }
 
-    /// Returns `true` if the rates at a part of a step of this size are those of its polynomial.
+    /// Returns `true` if the field has the slopes of the polynomial after a part of a step of this size.
     fn keeps_to_the_field(&mut self, part: f64, size: f64) -> bool {
         let [mut end, mut rates, mut slopes] = mem::take(&mut self.probe);
         self.put_after(part, &mut end);

@@ -19,7 +19,7 @@ use crate::system::taylor::order_of;
 /// The largest part of rho that a step takes, by its logarithm to the base 2.
 const LARGEST_SHARE: f64 = -core::f64::consts::LOG2_E;
 
-/// The number of tolerances by which the rates of a field and those of its series may change a step: truncation explains some.
+/// A step keeps to the field if the difference of their rates changes it by at most this many tolerances. Truncation explains a few.
 const APART: f64 = 1e4;
 /// The places at which a step is compared with the field: of one that its series ends, and of one with a last term that is shorter than this
 /// part of the tolerance.

@@ -49,15 +49,16 @@ impl TextSeries {
             |program| Code::of_list(program, &self.layout).ok_or("its Taylor series take more numbers at a time");
         let (begin, finish) = (code(&series.begin)?, code(&series.finish)?);
         let layout = program::Layout::of(&series);
+        let TaylorSeries { switches, watched, is_polynomial, .. } = series;
+        // A row is at least one vector long, as in generated code.
+        let columns = (layout.columns.len() + watched.div_ceil(LANES)).max(1);
         Ok(SeriesCode {
             begin,
             begun: series.begin.outputs.len(),
             finish,
             finished: series.finish.outputs.len(),
             entries: series.state.len(),
-            switches: series.switches,
-            watched: series.watched,
-            is_polynomial: series.is_polynomial,
+            shape: SeriesShape { columns, switches, watched, is_polynomial },
             columns: layout.columns,
             groups: layout.groups,
             lanes: layout.lanes,
@@ -75,9 +76,7 @@ pub(crate) struct SeriesCode {
     finish: Code,
     finished: usize,
     entries: usize,
-    switches: usize,
-    watched: usize,
-    is_polynomial: bool,
+    shape: SeriesShape,
     columns: Vec<[usize; 4]>,
     groups: Vec<Group>,
     /// For each sum the lanes that it is the sum of.
@@ -88,15 +87,13 @@ pub(crate) struct SeriesCode {
 
 impl FlatSeries for SeriesCode {
     fn shape(&self) -> SeriesShape {
-        // A row is at least one vector long, as in generated code.
-        let columns = (self.columns.len() + self.watched.div_ceil(LANES)).max(1);
-        SeriesShape { columns, switches: self.switches, watched: self.watched, is_polynomial: self.is_polynomial }
+        self.shape
     }
 
     fn expand(&self, given: &Given<'_, f64>, coefficients: &mut [f64], stride: usize, memory: &mut [FourLanes]) {
         match &self.machine {
             Some(machine) => {
-                let (_, later) = given[Source::First].split_at(self.switches);
+                let (_, later) = given[Source::First].split_at(self.shape.switches);
                 machine.call(given.lists(), later, coefficients, stride, memory);
             }
             None => self.expand_by_table(given, coefficients, stride, memory),
@@ -113,15 +110,15 @@ impl SeriesCode {
         stride: usize,
         memory: &mut [FourLanes],
     ) {
-        let (columns, entries) = (self.shape().columns, self.entries);
+        let (columns, entries) = (self.shape.columns, self.entries);
         let mut rows = coefficients.chunks_exact_mut(stride);
         let Some(state) = rows.next() else { return };
-        let (_, later) = given[Source::First].split_at(self.switches);
+        let (_, later) = given[Source::First].split_at(self.shape.switches);
         let (mut later, held) = (later.chunks_exact(stride), vec![0.0; stride]);
         let mut begun = vec![0.0; self.begun.next_multiple_of(2)];
         numbers(&self.begin, &given.with(Source::State, state), &mut begun);
         let (rates, rest) = begun.split_at(entries);
-        let (watched, initials) = rest.split_at(self.watched);
+        let (watched, initials) = rest.split_at(self.shape.watched);
         let mut finished = vec![0.0; self.finished.next_multiple_of(2)];
         finished[..entries].copy_from_slice(rates);
         let mut of_order = vec![0.0; TaylorSeries::NUMBERS + self.lanes.len()];
@@ -145,7 +142,7 @@ impl SeriesCode {
             let given = given.with(Source::State, row).with(Source::Inputs, later.next().unwrap_or(&held));
             let given = given.with(Source::First, &of_order).with(Source::Second, initials);
             numbers(&self.finish, &given, &mut finished);
-            let (watched, sequences) = finished[entries..].split_at(self.watched);
+            let (watched, sequences) = finished[entries..].split_at(self.shape.watched);
             for (stored, column) in present.iter_mut().zip(&self.columns) {
                 *stored = FourLanes::new(column.map(|sequence| sequences[sequence]));
             }
@@ -220,7 +217,7 @@ mod tests {
                 (0, 1, 24, true),
             ] {
                 let number = |i: usize| (1.0 + i as f64).sin() + 0.1;
-                let sides = vec![1.0; series.switches];
+                let sides = vec![1.0; series.shape.switches];
                 let rest = if is_held || inputs == 0 { 0 } else { order * stride };
                 let later: Vec<f64> = (0..rest).map(|i| if i % stride < inputs { number(i) } else { 0.0 }).collect();
                 let first = [&sides[..], &later].concat();

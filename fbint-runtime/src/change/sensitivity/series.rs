@@ -226,7 +226,7 @@ impl<S: TaylorTangents> SeriesRun<S> {
         Ok(())
     }
 
-    /// Returns `true` if the rates where a step ends are those of its polynomial: see the steps of a simulation.
+    /// Returns `true` if the field has the slopes of the polynomial where a step ends, as steps of a simulation have to.
     fn keeps_to_the_field(&self, change: &Vector<S>, h: f64) -> bool {
         let coefficients = &self.blocks[0].coefficients;
         let mut end: Vector<S, Together> = Entries::from_fn(|i| Scalar::from_f64(self.state[i] + change[i]));
